@@ -1,4 +1,4 @@
-"""Bare loops for comparison: they start the measured script without queue, records, steps and Django."""
+"""Bare loops for comparison, which start the measured script without queue, records, steps and Django."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from worker.sandbox.tiers import available
 
 
 def serve(pipe, job, var):
-    """Receives pairs of kind and count, starts the script ``count`` times, sends ``count``; ends at None."""
+    """Receives pairs of kind and count; starts the script ``count`` times, then sends ``count``. Ends at
+    None.
+    """
     kinds = {"bare_subprocess": _subprocess, "bare_bwrapped": _bwrapped, "bare_sandboxed": _sandboxed}
     while message := pipe.recv():
         kind, count = message

@@ -31,7 +31,7 @@ from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import Scope, User
 
-PASSWORD = "a long password"  # of the site that is measured
+PASSWORD = "a long password"  # password on the measured site
 INPUT_BYTES = 50_000_000
 TIMEOUT_S = 60
 
@@ -93,7 +93,7 @@ def _wait_for(url):
 
 
 def _sign_ins(url, seconds):
-    """Milliseconds of each sign-in, including the request for the form; at least five sign-ins."""
+    """The duration of each of at least five sign-ins in milliseconds, including the request for the form."""
     times, until = [], time.monotonic() + seconds
     while time.monotonic() < until or len(times) < 5:
         started = time.perf_counter()
@@ -105,7 +105,7 @@ def _sign_ins(url, seconds):
 
 @contextmanager
 def _looks(pid):
-    """Yields a list to which a thread adds (memory, disk) in bytes ten times a second."""
+    """Yields a list to which a thread adds the pair (memory, disk) in bytes ten times a second."""
     found, ended = [], threading.Event()
 
     def look():

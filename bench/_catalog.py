@@ -43,10 +43,11 @@ from registry.packages.package import Manifest, Triggers
 from registry.search import facets, query
 
 _AT_ONCE = 500
-_INDEXED = 10_000  # skills that are tokenized; larger catalogs hold copies of their rows
-_TEAMS = {"private": 1, "site": 1, "public": 8}  # by visibility; the member is in the first three
+_INDEXED = 10_000  # number of skills that are tokenized; larger catalogs contain copies of their rows
+# Number of teams by visibility; the member is in the first three.
+_TEAMS = {"private": 1, "site": 1, "public": 8}
 _TYPES, _PROFILES = ("direct", "static", "service"), ("agentskills", "apexbridge", "single-file")
-_LONG = 600  # words of the long utterance
+_LONG = 600  # number of words of the long utterance
 _MOVED = (
     "CASE WHEN weight % 4096 > 60 THEN weight + (skill_id * 31 + term_id * 17"  # slightly changed weights
 )
@@ -96,7 +97,9 @@ VERBS = {"match": _match, "search": _search, "search with facets": _faceted, "fa
 
 
 def _times(queries, rounds):
-    """Milliseconds by verb and reader, then round and query; long queries join words of the others."""
+    """Durations in milliseconds by verb and reader, then by round and query. Long queries consist of words of
+    the others.
+    """
     long_texts = " ".join(row["query"] for row in queries).split()
     long_texts = [
         {"query": " ".join((long_texts[at:] + long_texts * 2)[:_LONG])}
@@ -118,7 +121,7 @@ def _rounds(ask, actor, queries, rounds):
 
 
 def _timed(ask, text, actor):
-    """Milliseconds by the clock, and of CPU time in this process, which includes SQLite."""
+    """Wall time and CPU time of this process in milliseconds; the latter includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     ask(text, actor)
     return [(time.perf_counter() - begun) * 1000, (time.process_time() - worked) * 1000]
@@ -133,7 +136,7 @@ def _answers(queries):
 
 
 class Catalog:
-    """A catalog of ``skills``, indexed by the code of publishing; its rows are written in bulk."""
+    """A catalog of ``skills``. The code of publishing indexes them; rows are written in bulk."""
 
     def __init__(self, skills):
         self.skills = skills
@@ -153,7 +156,7 @@ class Catalog:
         while (existing := Skill.objects.count()) < min(size, _INDEXED):
             self._fill(existing, islice(self.skills, min(_AT_ONCE, min(size, _INDEXED) - existing)))
         while (existing := Skill.objects.count()) < size:
-            _copy(existing // _INDEXED)  # so sizes above the first grow in steps of 10,000
+            _copy(existing // _INDEXED)  # sizes above the first grow in steps of 10,000
         with connection.schema_editor() as editor:
             editor.add_index(Posting, found)
         with connection.cursor() as cursor:  # as autovacuum does within minutes
@@ -252,7 +255,8 @@ def _rows(path):
 
 
 def _skills(rows):
-    """Yields manifest and body of each skill of the corpus, then of endless mixtures of these skills.
+    """Yields the manifest and body of each skill in the corpus, then of an endless series of mixtures of
+    these.
 
     Replaces ``search_terms.terms`` with a cached function.
     """
@@ -275,7 +279,7 @@ def _skills(rows):
 
 
 def _kept(terms):
-    """The function ``terms`` with a cache, because the copies repeat texts."""
+    """Wraps the function ``terms`` in a cache, because the mixtures repeat texts."""
     return cache(lambda text: tuple(terms(text)))
 
 

@@ -7,23 +7,24 @@ import json
 import re
 import time
 
-_LOOK_S = 0.4  # minimum between two requests of a page; longer after slow responses, as in its script
+# Minimum pause between two requests of a page; longer after slow responses, as in the page's script.
+_LOOK_S = 0.4
 _WHOLE_S = 20.0  # within this time a page requests only log lines if nothing else changed
 
-_SETTLED_S = 1.0  # after connecting: earlier lines are caught up, so their delay does not count
+_SETTLED_S = 1.0  # time after connecting in which earlier lines arrive, whose delay does not count
 
 
 class Follower:
-    """Reads ``/events`` like a browser's EventSource: a reconnect continues after the last ``id``.
+    """Reads ``/events`` as a browser's EventSource does: a reconnect continues after the last ``id``.
 
     With ``cookie``, also sends the requests of the run's page.
     """
 
     def __init__(self, port, uid, token, dice, *, stays, cookie=""):
         self.port, self.uid, self.token, self.dice = port, uid, token, dice
-        self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # of the open page
+        self.cookie, self.looks, self.looking, self.lines = cookie, [], None, ""  # state of the open page
         self.whole_at = time.monotonic()
-        self.stays = stays  # seconds of each visit but the last, which lasts until the run ends
+        self.stays = stays  # seconds of each visit except the last, which lasts until the run ends
         self.position = self.tail = ""
         self.numbers, self.delays, self.visits, self.refused = [], [], 0, 0
         self.ended = False

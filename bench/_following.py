@@ -63,7 +63,9 @@ def main():
 
 
 def _round(number, member, web, options):
-    """The figures of one round: page requests while runs print lines, without followers and with them."""
+    """The figures of one round: page requests while runs print lines, first without and then with
+    followers.
+    """
     uids = [member.start() for _ in range(options["runs"])]
     member.wait_until_all_run(uids)
     before = web.rss_mb()
@@ -114,7 +116,7 @@ async def _all(followers, dice):
 
 
 class _Member:
-    """A user with a token, a session, and a team that has published ``SKILL``; sends requests to the site."""
+    """A user with a token, a session, and a team that has published ``SKILL``. Sends requests to the site."""
 
     def __init__(self):
         user = User.objects.create_user("bench", password=None)

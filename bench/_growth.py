@@ -49,8 +49,8 @@ _AT_ONCE = 2_000
 _TEAMS = 20
 _WORDS = [f"word{number}" for number in range(400)]
 _STATUSES = ("succeeded",) * 8 + ("failed", "timed_out")
-_BUSY = 10  # the measured skill has one run in ``_BUSY``
-_WAITING = 40  # runs that wait for approval, at each size
+_BUSY = 10  # one of this many runs belongs to the measured skill
+_WAITING = 40  # number of runs that wait for approval, at each size
 _OMITTED = ("api/docs/", "api/schema/", "styleguide/", "sign-out/", "account/export/", "api/v1/me/export")
 
 
@@ -79,7 +79,7 @@ def main():
 
 
 def _measure(site, options):
-    """Milliseconds of CPU and queries by user and path, of each address that answers with content."""
+    """CPU milliseconds and query counts by user and path, for each URL that responds with content."""
     found = {}
     for who, client in site.clients().items():
         for path in site.paths():
@@ -97,7 +97,7 @@ def _cost(client, path, rounds):
 
 
 def _timed(client, path):
-    """Milliseconds of CPU in this process, which includes SQLite; of PostgreSQL, by the clock."""
+    """CPU milliseconds of this process, which include SQLite; with PostgreSQL, wall time."""
     clock = time.perf_counter if connection.vendor == "postgresql" else time.process_time
     began = clock()
     client.get(path).getvalue()

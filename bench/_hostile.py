@@ -120,7 +120,7 @@ def _watch_disk(least, over):
 
 
 class _Hostile:
-    """A context manager during which one hostile run is active: when the run ends, another one starts."""
+    """A context manager that keeps one hostile run active: when the run ends, it starts another."""
 
     def __init__(self, site, kind):
         self.site, self.kind, self.over, self.runs = site, kind, threading.Event(), []
@@ -186,7 +186,7 @@ class _Site:
         self.ask(team, path, body=buffer.getvalue(), kind="application/zip")
 
     def work(self):
-        """Milliseconds that team ``blue`` needs to publish 200 kB, to upload 5 MiB and to run a script."""
+        """The milliseconds in which team ``blue`` publishes 200 kB, uploads 5 MiB and runs a script."""
         number = next(self.number)
         return {
             "publish": _timed(lambda: self.publish("blue", f"other-{number}", HELLO, os.urandom(200_000))),

@@ -33,7 +33,7 @@ class Read:
 
 
 class Server:
-    """A server process with its children, on the given processors; stopped by ``close``."""
+    """A server process with its children on the given processors; ``close`` stops them."""
 
     def __init__(self, command, *, port, cores, log, environment=None, cwd=None):
         self.port, self.log = port, Path(log)
@@ -80,7 +80,9 @@ def has_wrk():
 
 
 def measure(read, server, *, seconds, connections, cores, folder):
-    """The rate, the CPU milliseconds per request, and how many responses were not 2xx or 3xx."""
+    """The requests per second, the CPU milliseconds per request, and the number of responses that are not 2xx
+    or 3xx.
+    """
     used = server.cpu_s()
     ended = subprocess.run(
         _command(read, server.port, seconds, connections, folder),

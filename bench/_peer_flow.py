@@ -1,4 +1,6 @@
-"""A Prefect flow (one process per run) and a Prefect task (in warm workers) that start the script."""
+"""A Prefect flow (one process per run) and a Prefect task (in warm workers) that start the measured
+script.
+"""
 
 from __future__ import annotations
 

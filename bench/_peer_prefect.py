@@ -1,4 +1,4 @@
-"""The driver for Prefect, which runs in the peers' interpreter: starts a server, a flow and task workers.
+"""The driver for Prefect, which runs in the peers' interpreter. It starts a server, a flow and task workers.
 
 Reads lines ``[kind, count]``. Prints the seconds from the first request until the server reports the last run
 as completed.
@@ -88,7 +88,7 @@ def _healthy() -> bool:
 
 
 class _Kinds:
-    """The kinds of runs. The method of a kind queues runs and returns a function that reads their states."""
+    """A method per kind of run. It queues runs and returns a function that reads their states."""
 
     def __init__(self, file: str) -> None:
         from prefect.client.orchestration import get_client  # reads its settings at import

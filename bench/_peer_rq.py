@@ -1,4 +1,5 @@
-"""The driver for RQ, which runs in the peers' interpreter; with ``work``, a worker that forks for each job.
+"""The driver for RQ, which runs in the peers' interpreter. With the argument ``work``, it is a worker that
+forks for each job.
 
 The driver reads lines ``[kind, count]``. It queues all jobs at once and prints the seconds until the last job
 has finished.
@@ -53,7 +54,9 @@ def _work(redis: str, name: str) -> None:
 
 
 def _burst(queue: Queue, kind: str, count: int, file: str) -> float:
-    """Seconds for ``count`` jobs. Creates them before the time starts, as ``bench._site`` creates runs."""
+    """The seconds for ``count`` jobs. Creates the jobs before the time starts, as ``bench._site`` creates
+    runs.
+    """
     pipeline = queue.connection.pipeline()
     made = [Queue.prepare_data(KINDS[kind], args=(file,)) for _ in range(count)]
     jobs = {job.id for job in queue.enqueue_many(made, pipeline=pipeline)}

@@ -1,4 +1,6 @@
-"""Measures other queues, the peers, by drivers in their own interpreter that read requests line by line."""
+"""Measures other queues (the peers) through drivers in another interpreter that read requests line by
+line.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 _DRIVERS = {"rq": "bench._peer_rq", "prefect": "bench._peer_prefect"}
-_SLOW = 10  # Prefect gets a tenth of the runs, as a round would otherwise take minutes
+_SLOW = 10  # Prefect gets a tenth of the runs, because a round would otherwise take minutes
 _IS_INSTALLED = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)"
 
 
@@ -47,7 +49,7 @@ class Peers:
         return max(burst // _SLOW, processes) if self.kinds[kind] == "prefect" else burst
 
     def rate(self, kind: str, count: int) -> float:
-        """Lets the driver start ``count`` runs of a kind; returns runs per second."""
+        """Makes the driver start ``count`` runs of a kind; returns the runs per second."""
         name = self.kinds[kind]
         stdin = self.drivers[name].stdin
         assert stdin

@@ -1,4 +1,4 @@
-"""Measures the ranking of a million skills by use: by index reads, and by a full sort."""
+"""Measures the ranking of a million skills by use, with index reads and with a full sort."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations

@@ -26,7 +26,9 @@ security: {api: {jwt: {sign: {expiresIn: 1d}}}}  # the default token costs a bcr
 
 
 def start(folder, *, data, site_folder, free_port, cores):
-    """The peers that the folder has installed: a list of servers by name, and what to read from them."""
+    """Starts the peers installed in the folder; returns the servers by name, and the reads to measure on
+    them.
+    """
     servers, reads = {}, []
     programs = {
         "verdaccio": (Path(folder, "node_modules/.bin/verdaccio"), _verdaccio),

@@ -35,7 +35,7 @@ from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 
 PACKAGE_BYTES = 20_000
-SKILLS = 170  # each is read at six addresses
+SKILLS = 170  # number of skills; each is read at six URLs
 _TRIVIAL = "trivial view"
 _ADDRESSES = (
     "",
@@ -123,7 +123,7 @@ class _Site:
         return tokens.issue(self.user, name="bench", scopes=Scope.values, expires_at=expires_at, by=owner)[1]
 
     def reads(self):
-        """What is read of the site, signed in and anonymous."""
+        """The measured reads of the site, signed in and anonymous."""
         token, session = {"Authorization": f"Bearer {self.token}"}, {"Cookie": self.cookie}
         return [
             *self._kinds("team0/own", "signed in", token, session),
@@ -206,7 +206,7 @@ def _measure(read, server, site, options):
 
 
 def _with_etag(read, port):
-    """The read with the ETag of its present answer, if it is conditional."""
+    """The read; if it is conditional, with the ETag of its current answer."""
     if "If-None-Match" not in read.headers:
         return read
     headers = {name: value for name, value in read.headers.items() if name != "If-None-Match"}
@@ -218,7 +218,7 @@ def _with_etag(read, port):
 def _warm(read, port):
     """Requests each path, and returns whether all answers have the expected status.
 
-    Raises RuntimeError for an error. Without kept answers, each answer of a list has another ETag.
+    Raises RuntimeError for an error. Without kept answers, each response of a list has a different ETag.
     """
     found = {_status(port, Read("", "", (path,), read.headers)) for path in read.paths}
     if max(found) >= 400:
@@ -247,7 +247,7 @@ class _Publisher(threading.Thread):
 
 
 def _first_reads(reads, server, site, options):
-    """The CPU milliseconds of the first read after a change, by name: medians of several reads."""
+    """By name, the median of the CPU milliseconds of first reads after a change."""
     figures = {}
     for read in reads:
         if len(read.paths) == 1 and read.status == 200:

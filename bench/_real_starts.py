@@ -2,15 +2,15 @@
 
 Each script runs once in the sandbox, from a working folder, with sample arguments: the first call that the
 package's documents show and that fits, otherwise the required parameters of the form. Files that the
-arguments name are generated. Supplied are the libraries that the package declares and those that our table
-maps its imports to (wheels only, never built), and the programs of this machine. No host is reached: the
-proxy refuses each of them, which counts as started.
+arguments name are generated. It gets the libraries that the package declares and those to which our table
+maps its imports (wheels only, never built), and the programs of this machine. The proxy refuses all hosts; a
+refusal counts as started.
 
-A script **has started** if it comes past its imports and the reading of its arguments:
+A script **has started** if it gets past its imports and the parsing of its arguments:
 
 - with argparse: ``parse_args`` returned to the script, which then did not call ``parser.error``;
-- shell: it ended with 0, or called a command that does not belong to reading arguments (``_ARGUMENT_WORDS``);
-- other scripts: no rule here, so only the following one.
+- shell: it ended with 0, or called a command that is not part of reading arguments (``_ARGUMENT_WORDS``);
+- other scripts: only the following rule applies.
 
 In each case the run must not end for lack of a module, a program or a key, as a usage error, with a syntax
 error or at the memory limit. A script that runs until its time limit has started.
@@ -92,7 +92,7 @@ def start_outcomes(package, scripts, folder, cache, log):
 
 
 def supply_libraries(package, needs, cache, log):
-    """The folder with the wheels that the package declares and needs; those that pip finds none for lack."""
+    """The folder with the wheels that the package declares and needs; omits libraries without a wheel."""
     declared = [each.line for each in read_dependencies(package.files).python]
     named = {canonicalize_name(re.split(r"[^\w.-]", line)[0]) for line in declared}
     modules = [module for need in needs for module in need.modules if module.ecosystem == "python"]
@@ -112,7 +112,9 @@ def supply_libraries(package, needs, cache, log):
 
 
 def _install(folder, requirements):
-    """Whether all are installed, with uv if this machine has it (minutes less), otherwise with pip."""
+    """Installs the requirements with uv, which is minutes faster, or with pip; returns whether all are
+    installed.
+    """
     tool = [shutil.which("uv"), "pip", "install", "--python", sys.executable]
     tool = tool if tool[0] else [sys.executable, "-m", "pip", "install", "--upgrade"]
     command = [*tool, "--quiet", "--only-binary", ":all:", "--target", folder, *requirements]
@@ -190,7 +192,7 @@ def _named_key(script, printed):
 
 
 def _sample_words(script, work, paths):
-    """The words of a valid call; creates the files that they name."""
+    """The words of a valid call. Creates the files that the words name."""
     line = script.command_line
     if script.samples:
         words = [str(word) for word in script.samples[0]]
@@ -214,7 +216,7 @@ def _sample_words(script, work, paths):
 
 
 def _typed(parameter, value):
-    """A value of the kind that the parameter's name and help call for."""
+    """A value of the kind that the parameter's name and help suggest."""
     if isinstance(value, list):
         return [_typed(parameter, each) for each in value]
     if not isinstance(value, str) or parameter.choices or parameter.type != "text":

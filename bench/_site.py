@@ -81,7 +81,9 @@ def _request(number=0):
 
 
 def _job_of_run(actor, version):
-    """The command, package and limits of one real run, for the bare loops. Writes the file ``start.json``."""
+    """The command, package and limits of a real run, for the bare loops. Also writes the file
+    ``start.json``.
+    """
     run = runs.request_run(actor=actor, version=version, request=_request())
     inline.execute_here(run)
     run.refresh_from_db()
@@ -113,7 +115,7 @@ def _plain(job):
 
 
 def _bwrap(job):
-    """The sandbox's options for bubblewrap; the path ``template`` in them stands for the job folder."""
+    """The sandbox's options for bubblewrap, in which the path ``template`` stands for the job folder."""
     template = settings.SKILLQUAY_VAR / "jobs" / "template"
     (template / "input").mkdir(parents=True)
     like = Job(
@@ -227,7 +229,7 @@ def _burst(actor, version, count, *, wakes):
 
 
 def _pair(number, actor, version, loops):
-    """Milliseconds of one bare run and one queued run; every other pair starts with the queued run."""
+    """The milliseconds of one bare run and one queued run. Every other pair starts with the queued run."""
     kinds = [("bare", lambda: loops.time("bare_sandboxed", 1)), ("queue", lambda: _single(actor, version))]
     times = {}
     for name, measure in kinds[:: 1 if number % 2 else -1]:

@@ -1,7 +1,8 @@
-"""Marks on descriptor 3 how far a Python script comes; ``bench real`` mounts a copy as ``sitecustomize``.
+"""Writes to descriptor 3 how far a Python script gets; ``bench real`` mounts a copy as ``sitecustomize``.
 
-``parsed`` once argparse has returned to the script, ``refused`` if the script then still refuses its
-arguments through the parser. Only the first process has the descriptor: subprocesses mark nothing.
+Writes ``parsed`` once argparse has returned to the script, and ``refused`` if the script then still refuses
+its arguments through the parser. Subprocesses write nothing, because only the first process has the
+descriptor.
 """
 
 import argparse

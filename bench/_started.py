@@ -1,7 +1,7 @@
 """Starts the measured script by ``subprocess``: without a sandbox, or in bubblewrap.
 
-Bare loops and peers call these two functions. They need only the standard library, because peers have their
-own interpreter. The command is in a file, so that jobs of a queue carry only its path.
+Bare loops and peers call the two functions, which need only the standard library because peers have their own
+interpreter. The command is in a file, so that jobs of a queue carry only its path.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Simulates weeks in which agents use listed skills: with the site's listing, and with one by use alone."""
+"""Simulates weeks in which agents use listed skills, with the site's listing and with a listing by use
+alone.
+"""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -35,7 +37,7 @@ def main():
 
 
 def _listing_keys(actor, now):
-    """The primary keys of the skills that the listing shows with their whole descriptions."""
+    """The primary keys of the skills that the listing shows with their full descriptions."""
     listed = listing.list_skills(actor, limit=_PLACES, now=now)
     return {row.listed.skill.pk for row in listed.rows if row.cut is listing.Truncation.NONE}
 
@@ -73,7 +75,7 @@ class Weeks:
             skill = self._skill(f"new-{number}", _BEGIN)
             if number % 4 == 0:
                 useful.append(skill)
-                old[len(useful) - 1].insert(0, skill)  # the better one for this kind
+                old[len(useful) - 1].insert(0, skill)  # the better skill for this kind
             else:
                 idle.append(skill)
         seen = self._days(old, weights)
@@ -108,7 +110,9 @@ class Weeks:
         return skill
 
     def _counts(self, skills, seen):
-        """Figures on ``skills``: how many were listed, on which day first, and how often in the last week."""
+        """Figures about ``skills``: how many were listed, the first day, and the number of days in the last
+        week.
+        """
         first = [seen[skill.pk][0] for skill in skills if skill.pk in seen]
         last = self.options["weeks"] * 7 - 7
         late = [sum(day >= last for day in seen.get(skill.pk, ())) for skill in skills]

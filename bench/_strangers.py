@@ -20,11 +20,11 @@ from urllib.request import HTTPCookieProcessor, build_opener
 from bench._scratch import ROOT
 
 KINDS = ("head", "body", "cookie", "session", "token")
-_BODY = 50_000_000  # bytes announced
+_BODY = 50_000_000  # announced length of a body
 _BURST = 12_000
 _BURSTS = {"body": 1, "cookie": 1, "session": 80, "token": 80}
 _PER_S = 3_000
-_PAUSE_S = 5.0  # until a refused client comes back
+_PAUSE_S = 5.0  # pause before a refused client reconnects
 
 
 class Crowd:
@@ -41,7 +41,7 @@ class Crowd:
             self.command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self.process.stdout
-        self.process.stdout.readline()  # all have connected once
+        self.process.stdout.readline()  # wait until all have connected once
         return self
 
     def __exit__(self, *error):
@@ -85,7 +85,7 @@ class _Clients:
             writer.close()
 
     async def _send(self, writer, kind):
-        """Sends the head and, except for kind ``head``, a part of the body at once and the rest slowly."""
+        """Sends the head and, except for the kind ``head``, part of the body at once, and the rest slowly."""
         writer.write(_head(kind))
         with suppress(OSError):
             for _ in range(_BURSTS.get(kind, 0)):
@@ -127,7 +127,7 @@ def sign_in(url, username, password):
 
 
 def held_bytes(pid):
-    """Two numbers of bytes: private memory of the process, and deleted files that the process has open."""
+    """The bytes of the process's private memory, and of deleted files that it has open."""
     [memory] = re.findall(r"^Private_Dirty: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)
     disk = 0
     for link in Path(f"/proc/{pid}/fd").iterdir():

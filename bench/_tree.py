@@ -1,4 +1,6 @@
-"""Measures how long a tree of skills takes to be stored raw, imported, and imported again unchanged."""
+"""Measures the time to store a tree of skills without import, to import it, and to import it again
+unchanged.
+"""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -97,7 +99,7 @@ def _import(source, actor, outcome, count):
 
 
 def _time(act):
-    """Seconds by the clock, and of CPU time in this process, which includes SQLite."""
+    """Wall time and CPU time of this process in seconds; the latter includes SQLite."""
     begun, worked = time.perf_counter(), time.process_time()
     act()
     return [time.perf_counter() - begun, time.process_time() - worked]

@@ -20,7 +20,9 @@ def add_arguments(parser):
 
 
 def measure(options, *, log=lambda line: None):
-    """Checks every package like ``check_package --json``; packages of the corpus as zip and as folder."""
+    """Checks every package as ``check_package --json`` does, and packages of the corpus both as zip and as
+    folder.
+    """
     if options["paths"]:
         return _measure({"given": _package_paths(options["paths"])}, options["profile"])
     if not Path(options["corpus"]).is_file():

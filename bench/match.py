@@ -1,6 +1,7 @@
-"""``bench match``: how often the expected skill is among the first results, and how often there is none.
+"""``bench match``: how often the expected skill is among the first results, and how often there are no
+results.
 
-Requests that were read while matching was changed, and those that were not, are reported apart. See
+Reports separately the requests that were read while matching was developed, and those that were not. See
 README.md.
 """
 
@@ -39,7 +40,7 @@ def measure(options, *, log=lambda line: None):
 
 @dataclass(frozen=True)
 class Answer:
-    """A request with slug and score of each result. Without ``expected_slug``, no skill fits."""
+    """A request with the slug and score of each result. ``expected_slug`` is "" if no skill fits."""
 
     request: dict[str, str]
     results: list[tuple[str, float]]
@@ -95,12 +96,14 @@ def _quality(answers):
 
 
 def _none(answers):
-    """The share of the answers that are "none"."""
+    """The share of the answers without a result."""
     return round(sum(not each.results for each in answers) / len(answers), 4) if answers else None
 
 
 def _confidence_curve(answers):
-    """How often the first result is right, by its score: rows of lower bound, upper bound, answers, share."""
+    """How often the first result is right, by its score, as rows of lower bound, upper bound, answers and
+    share.
+    """
     rows = []
     for low, high in pairwise(_SCORES):
         some = [each for each in answers if each.results and low <= each.results[0][1] < high]

@@ -21,7 +21,7 @@ def measure(options, *, log=lambda line: None):
 
 
 def _slopes(samples):
-    """Growth in MiB per 1,000 runs of each kind of process, over the later half of the samples."""
+    """The growth in MiB per 1,000 runs of each kind of process, over the later half of the samples."""
     later = samples[len(samples) // 2 :]
     return {name: round(_slope([(sample["runs"], sample[name]) for sample in later]), 2) for name in _KINDS}
 

@@ -21,7 +21,7 @@ from worker.command_lines.ask_parsers import start_script
 _FORMS = ("fields", "none", "filled", "usage", "empty")
 _TARGETS = {"offered": 0.90, "equal": 0.99, "refused": 0.01}
 _START_TARGETS = {"started": 0.55, "started_with_keys": 0.70}
-_FILE = "/skill/SKILL.md"  # for parameters that read a file
+_FILE = "/skill/SKILL.md"  # a value for parameters that read a file
 _TEXTS = ("help", "metavar", "description", "usage", "default", "default_computed", "hidden", "gaps")
 
 
@@ -35,8 +35,8 @@ def add_arguments(parser):
 def measure(options, *, log=lambda line: None):
     """Reads the scripts of all packages below the folder, and asks argparse parsers in the sandbox.
 
-    A hash of its folder's name assigns each package to the read or the unread half: defects are looked for
-    only in the read half. With ``start``, also runs each script: see _real_starts.py.
+    A hash of its folder's name assigns each package to the read or the unread half; defects are searched only
+    in the read half. With ``start``, also runs each script: see _real_starts.py.
     """
     counts = {half: Counter() for half in ("read", "unread")}
     named = []
@@ -97,7 +97,7 @@ def _outcomes(package, counts):
 
 
 def _starts(package, counts, cache, log):
-    """Counts the scripts that start; yields the path and the reason of each other one."""
+    """Counts the scripts that start; yields the path of each other script and why it did not start."""
     scripts = read_command_lines(package).scripts
     if not scripts:
         return
@@ -150,7 +150,7 @@ def _refuses(command_line, commands, folder, script):
 
 
 def _functional(document):
-    """The document without the texts that change no call."""
+    """The document without texts that don't affect calls."""
     if isinstance(document, dict):
         return {key: _functional(value) for key, value in document.items() if key not in _TEXTS}
     return [_functional(each) for each in document] if isinstance(document, list) else document
@@ -175,7 +175,7 @@ def _figures(counts):
 
 
 def _reasons(counts):
-    """Why scripts have not started even with keys, most frequent first."""
+    """The reasons why scripts have not started even with keys, the most frequent first."""
     prefix = "reason "
     found = [
         (name.removeprefix(prefix), count) for name, count in counts.most_common() if name.startswith(prefix)

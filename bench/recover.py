@@ -1,4 +1,4 @@
-"""``bench recover``: how long slots stand still after a service or a worker was away. See README.md."""
+"""``bench recover``: how long slots are idle after an outage of a service or a worker. See README.md."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def add_arguments(parser):
 def measure(options, *, log=lambda line: None):
     """Measures each broker in its own site in a temporary folder; does not use this site's database.
 
-    Omits Redis if it does not answer. Raises RuntimeError if peers are requested without Redis.
+    Omits the Redis broker if it does not answer. Raises RuntimeError if peers are requested without Redis.
     """
     brokers = {"embedded": "", "redis": options["redis"]}
     if options["only"]:

@@ -36,7 +36,7 @@ def _figures(raw):
 
 
 def _spread(rounds):
-    """Percentiles over the queries. Takes the fastest round of each query, to exclude other load."""
+    """Percentiles over the queries. Uses the fastest round of each query, to exclude other load."""
     clock, worked = (
         [min(each[kind] for each in query) for query in zip(*rounds, strict=True)] for kind in (0, 1)
     )

@@ -1,4 +1,4 @@
-"""``bench starvation``: whether useful new skills get listed among many used skills. See README.md."""
+"""``bench starvation``: whether useful new skills are listed among many used skills. See README.md."""
 
 from __future__ import annotations
 

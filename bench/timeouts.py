@@ -42,7 +42,9 @@ def measure(options, *, log=lambda line: None):
 
 
 def _past(tier, script, limit):
-    """Milliseconds from the time limit until the last process was gone, and until the worker knew it."""
+    """The milliseconds from the time limit until the last process had ended, and until the worker noticed
+    this.
+    """
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
         package, job_dir = Path(folder, "package"), Path(folder, "job")
         package.mkdir()

@@ -1,4 +1,4 @@
-"""The worker's tables whose changes raise change numbers, and the reasons why other tables do not."""
+"""Lists the worker's tables whose changes raise change numbers, and why changes of other tables do not."""
 
 from registry.changes.watched_tables import Raise, WatchedTable, skill_of_version, team
 from registry.models import ChangeKind

@@ -87,7 +87,7 @@ class ExpandedPrompt:
 def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPrompt:
     """Expands the skill's prompt: fills in its arguments and runs its commands.
 
-    Does each only if the skill's source is trusted for it; otherwise adds a warning. Stops at the first
+    Both require that the skill's source is trusted for it; otherwise a warning is added. Stops at the first
     failed command. Raises COMMANDS_TOO_MANY, or another Refusal if the arguments are invalid, or if the shell
     or the sandbox is missing.
     """
@@ -112,7 +112,7 @@ def _run_commands(attempt: AttemptContext, call: Call, prompt: Prompt, commands:
     shell = shell_command(attempt.package.manifest)
     if shell[0] == "bash":
         require("bash")
-    # In the sandbox, the package has another path than for the prompt's reader.
+    # The package's path in the sandbox differs from its path for the prompt's reader.
     environment = {**prompt.environment, "CLAUDE_SKILL_DIR": SKILL_DIR}
     parts: list[str] = []
     for piece in prompt.pieces:
@@ -123,7 +123,7 @@ def _run_commands(attempt: AttemptContext, call: Call, prompt: Prompt, commands:
         if not result.succeeded:
             failure, _result = explain_failure(_failed(call, piece, result), result.sandbox_result)
             return ExpandedPrompt("", commands, failure=failure)
-        parts.append(result.stdout.rstrip("\n"))  # output is inserted as it is and never expanded again
+        parts.append(result.stdout.rstrip("\n"))  # output is inserted unchanged and never expanded again
     return ExpandedPrompt("".join(parts), commands)
 
 
@@ -169,8 +169,8 @@ def _render(attempt: AttemptContext, call: Call, arguments: PromptArguments | No
 def trust_of(skill_id: int | None, number: str) -> Trust:
     """Whether arguments and commands are expanded in the prompt of this version of the skill.
 
-    Neither is expanded for a skill from a URL, and only arguments for a skill from an MCP server or a deleted
-    one, no matter which user published it here.
+    Neither is expanded for a skill from a URL. Only arguments are expanded for a skill from an MCP server and
+    for a deleted skill. The user who published the skill here does not matter.
     """
     skill = Skill.objects.filter(pk=skill_id).first() if skill_id else None
     if skill is None:

@@ -25,7 +25,7 @@ _REFUSED = (
     dependency_errors.INSTALLER_MISSING,
     dependency_errors.RUNTIME_UNKNOWN,
 )
-# Every other code, including those of skills, means FAILED.
+# All other codes, including a skill's own, mean FAILED.
 _STATUS = {
     TIMEOUT.name: RunStatus.TIMED_OUT,
     CANCELLED.name: RunStatus.CANCELLED,

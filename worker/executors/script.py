@@ -63,7 +63,9 @@ def run_job(attempt: AttemptContext, job: Job, check_stop: CheckStop) -> Sandbox
 
 
 def _check_stop(monitor: AttemptMonitor, channel: children_channel.ChildRunChannel | None) -> CheckStop:
-    """A stop check that also records the child runs so far, in the thread that writes to the database."""
+    """Returns a ``check_stop`` function that also adds new child runs as steps, in the thread that writes to
+    the database.
+    """
 
     def check_stop() -> StopReason | None:
         _add_child_steps(monitor, channel)
@@ -102,15 +104,15 @@ def sandbox_job(attempt: AttemptContext, call: Call) -> Job:
 
 
 def manifest_environment(manifest: Manifest) -> dict[str, str]:
-    """The manifest's variables without reserved names, which older versions may still set."""
+    """The manifest's variables, without those with reserved names, which older versions may still set."""
     return {name: text for name, text in manifest.security.environment.items() if not is_reserved(name)}
 
 
 def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
     """The hosts that the run can reach.
 
-    Without network access: an empty list if the package can try to reach hosts, so that its attempts are
-    recorded; otherwise None.
+    Without network access, an empty tuple if the package can try to reach hosts, so that its attempts are
+    recorded, otherwise None.
     """
     security = attempt.package.manifest.security
     if security.network == "allowlist":

@@ -1,7 +1,6 @@
-"""Computes which failures belong together: their key, and their message without values that differ between
-runs.
+"""Computes the key by which failures are grouped, and their message without values that differ between runs.
 
-Pure functions, without Django. The time per message is linear in its length, which is limited.
+These are pure functions without Django. Their time is linear in the message's length, which is limited.
 """
 
 import hashlib
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 MAX_MESSAGE = 300  # characters of a normalized message
-_MAX_READ = 2_000  # characters of a message that are considered
+_MAX_READ = 2_000  # length of the start of a message that is considered
 _MAX_TYPE = 200
 _MAX_FILE = 300
 
@@ -22,7 +21,7 @@ _VALUES = (
     ("email", r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})++"),
     ("value", r"(?<!\w)(?:'[^'\n]*+'|\"[^\"\n]*+\"|`[^`\n]*+`)(?!\w)"),
     ("value", r"“[^”\n]*+”|‘[^’\n]*+’|「[^」\n]*+」|『[^』\n]*+』|«[^»\n]*+»"),
-    ("value", r"(?<!\w)['\"`“‘「『«][^\n]*+$"),  # a quotation that was cut
+    ("value", r"(?<!\w)['\"`“‘「『«][^\n]*+$"),  # a quotation without its end
     ("date", r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"),
     ("date", r"\b\d{1,2}[/.]\d{1,2}[/.]\d{4}\b|\b\d{4}/\d{1,2}/\d{1,2}\b"),
     (
@@ -48,7 +47,7 @@ _VALUES = (
 )
 _ANY_VALUE = re.compile("|".join(f"(?P<{name}_{n}>{form})" for n, (name, form) in enumerate(_VALUES)))
 _SPACE = re.compile(r"\s+")
-_REPEATED = re.compile(r"(<\w{1,9}>)(?:[\s,;:|/=-]{1,3}\1)+")  # lists of different lengths are equal
+_REPEATED = re.compile(r"(<\w{1,9}>)(?:[\s,;:|/=-]{1,3}\1)+")  # so that lists of different lengths are equal
 
 
 @dataclass(frozen=True)

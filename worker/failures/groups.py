@@ -22,19 +22,19 @@ MAX_CALLERS = 50
 
 @dataclass(frozen=True)
 class GroupView:
-    """An error group as the actor sees it. ``readable``: the actor can read one of its runs."""
+    """An error group as the actor sees it. ``readable`` is True if the actor can read one of its runs."""
 
     group: ErrorGroup
     count: int
     first_seen: datetime
     last_seen: datetime
     readable: bool
-    may_change: bool  # resolve, reopen and assign
+    may_change: bool  # whether the actor may resolve, reopen and assign the group
 
     @property
     def title(self) -> str:
-        """The cause as in ``ValueError: no column <value>``; "" if there is none or the actor
-        can't read it.
+        """The cause, such as ``ValueError: no column <value>``; "" without one, or if the actor can't read
+        it.
         """
         if not self.readable:
             return ""
@@ -50,7 +50,7 @@ class GroupFilter:
     """The filters of the list. A group must match all fields that are set."""
 
     skill: str = ""  # team/slug
-    team: str = ""  # of the skill
+    team: str = ""  # slug of the skill's team
     state: str = ""
     assigned_to_me: bool = False
 
@@ -70,8 +70,8 @@ def list_groups(
     """The groups with a failure that the actor can see, sorted by the newest one; at most ``limit``.
 
     For the actor's teams, reads the groups' stored figures, because a team can see all runs of its skills.
-    For other skills, adds up the failures of the actor's own runs. The cost of neither grows with the number
-    of runs.
+    For other skills, adds up the failures of the actor's own runs. The cost of both is independent of the
+    number of runs.
     """
     groups = _filter(ErrorGroup.objects.select_related("skill__team", "assigned_to"), chosen, actor)
     own = groups if actor.is_administrator else groups.filter(skill__team_id__in=actor.team_ids)
@@ -138,7 +138,7 @@ def _filter(groups: ErrorGroupQuerySet, chosen: GroupFilter, actor: Actor) -> Er
     return groups
 
 
-_Row = tuple[ErrorGroup, int, datetime, datetime]  # with count, first_seen and last_seen
+_Row = tuple[ErrorGroup, int, datetime, datetime]  # group, count, first_seen, last_seen
 
 
 def _stored_figures(group: ErrorGroup) -> _Row:

@@ -13,7 +13,8 @@ from worker.failures import events, sql
 from worker.failures.grouping import FailureSignature, kind_of
 from worker.models import ErrorGroup, ErrorGroupState, RunStatus
 
-GROUPED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)  # a refusal is a decision, not a failure
+# Statuses of failures; a refusal is a decision, not a failure.
+GROUPED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 
 
 @dataclass(frozen=True)

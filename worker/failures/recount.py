@@ -25,7 +25,7 @@ def recount(keys: Collection[str]) -> None:
     removed = FailureCount.objects.filter(group__key__in=groups).select_related("group")
     kept = {
         (row.group.key, row.version_number, row.team_key, row.caller_key): row for row in removed
-    }  # runs that retention removed can't be counted again
+    }  # keeps the counts of runs that retention removed
     for row in kept.values():
         row.count = row.removed
     rows = Run.objects.filter(error_key__in=groups).order_by()
@@ -63,11 +63,14 @@ def recount(keys: Collection[str]) -> None:
 
 
 def sweep() -> int:
-    """Deletes groups whose runs no longer exist; returns the number of deleted rows with their counts."""
+    """Deletes groups whose runs no longer exist; returns the number of deleted rows, including their
+    counts.
+    """
     runs = Run.objects.filter(error_key=OuterRef("key"))
     empty = ErrorGroup.objects.filter(~Exists(runs))
     with transaction.atomic():
-        # A failure that was counted between the two queries keeps its group; later ones wait for the lock.
+        # A group in which a failure was counted between the two queries is kept; later failures wait for the
+        # lock.
         locked = list(empty.select_for_update(no_key=True).order_by("key").values_list("pk", flat=True))
         return empty.filter(pk__in=locked).delete()[0]
 

@@ -1,4 +1,4 @@
-"""SQL of error groups: two statements per failed run, safe for concurrent writers."""
+"""SQL that counts failures in error groups: two statements per failed run, safe for concurrent writers."""
 
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -45,7 +45,7 @@ class CountedGroup(NamedTuple):
 def count_in_group(
     *, uid: str, key: str, skill_id: int, kind: tuple[str, str, str, str], at: datetime
 ) -> CountedGroup:
-    """Creates the group with its first failure, or counts another one. ``uid`` is the uid for a new group.
+    """Creates the group with its first failure, or counts another failure. ``uid`` is used for a new group.
 
     ``kind`` consists of failure code, type, message and file.
     """

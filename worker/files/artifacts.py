@@ -40,11 +40,11 @@ class CollectedArtifacts:
 
 @dataclass(frozen=True)
 class WrittenFolders:
-    """The job folder after a run, with what the platform put into its working folder."""
+    """The job folder after a run, with the paths that the platform created in its working folder."""
 
     job_dir: Path
     inputs: Sequence[InputUse] = ()
-    links: Collection[str] = ()  # in the working folder, made by the platform
+    links: Collection[str] = ()  # links in the working folder that the platform created
 
 
 def store_artifacts(
@@ -52,9 +52,9 @@ def store_artifacts(
 ) -> CollectedArtifacts | None:
     """Stores the regular files below ``output/``, and new and changed ones below ``work/``.
 
-    Masks secrets in them; returns these and the omitted files. Omits files beyond ``limits``. Call this after
-    all processes of the run have ended. Storing a large folder takes long, so returns None as soon as
-    ``check_stop`` reports a reason. Raises Refusal if the storage fails.
+    Masks secrets in the files. Returns the stored files and the omitted ones, such as files beyond
+    ``limits``. Returns None as soon as ``check_stop`` reports a reason, because storing a large folder takes
+    long. Call this after all processes of the run have ended. Raises Refusal if the storage fails.
     """
     stored_files: list[StoredArtifact] = []
     omitted: list[str] = []
@@ -63,10 +63,10 @@ def store_artifacts(
         omitted.append(f"{clean_text(mask.mask_name(path))[:200]}: {reason}")
 
     found = _mask_names(_collect(folders, limits, omit), mask, omit)
-    first = None if folders.inputs else next(found, None)  # comparing inputs can take long, too
+    first = None if folders.inputs else next(found, None)  # because comparing inputs can take long, too
 
     def store(check_cancelled: CheckCancelled) -> None:
-        with closing(found):  # also closes the file that it has open
+        with closing(found):  # also closes the file that the generator has open
             for one in chain([first] if first else [], found):
                 check_cancelled()
                 blocks = _cancellable(_masked_blocks(one.file, mask), check_cancelled)

@@ -34,7 +34,7 @@ _REFERENCES = {"input": re.compile(_UID), "artifact": re.compile(f"{_UID}/.+", r
 class InputUse:
     """An input file of a run: its place, reference, path in the sandbox and stored content."""
 
-    pointer: str  # JSON pointer into the inputs, or "arguments/0" and the like
+    pointer: str  # a JSON pointer into the inputs, or the position of an argument, such as "arguments/0"
     named: Mapping[str, str]  # {"input": uid} or {"artifact": "run uid/path"}
     path: str
     digest: str
@@ -82,10 +82,10 @@ def _file_name(name: str) -> str:
 
 
 def is_file_property(key: str, schema: Mapping[str, Any] | None) -> bool:
-    """Whether a property is a file: by its schema's format or media type, or by its key.
+    """Whether a property is a file, according to its schema's format or media type, or to its key.
 
-    A key means a file if it ends in ``_path`` or ``_file``, unless the schema has another type or
-    ``x-file: false``.
+    A key means a file if it ends in ``_path`` or ``_file``, unless the schema has another type or ``x-file:
+    false``.
     """
     declared = schema or {}
     if declared.get("format") == "binary" or "contentMediaType" in declared:
@@ -143,7 +143,7 @@ class _FileFinder:
         return value
 
     def _use(self, reference: Mapping[str, str], pointer: str) -> InputUse:
-        """The use of the file, with the same path as an earlier use in this request."""
+        """The use of the file. A file that the request uses twice gets the same path."""
         if earlier := next((use for use in self.found if use.named == reference), None):
             use = replace(earlier, pointer=pointer)
         else:
@@ -180,7 +180,9 @@ class _FileFinder:
 
 
 def _find_in_earlier_run(reference: Mapping[str, str], rerun_of: Run | None, actor: Actor) -> InputUse | None:
-    """The file in ``rerun_of``, which keeps expired uploads; None if not found or not readable."""
+    """The file among the inputs of ``rerun_of``, which keeps expired uploads; None if missing or not
+    readable.
+    """
     if rerun_of is None or not Run.objects.readable_by(actor).filter(pk=rerun_of.pk).exists():
         return None
     return next((use for use in uses_of(rerun_of.files) if use.named == reference), None)

@@ -1,1 +1,3 @@
-"""The state of the site: heartbeats of its processes, checks of its services, figures of queue and runs."""
+"""The state of the site: heartbeats of processes, checks of services, and figures of the queue and the
+runs.
+"""

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class BoundedCall(Generic[T]):
-    """Calls ``work`` in a thread of its own; while one call hangs, no other is started."""
+    """Calls ``work`` in its own thread. Starts no other call while one hangs."""
 
     def __init__(self, work: Callable[[], T]) -> None:
         self._work = work

@@ -1,4 +1,4 @@
-"""The checks of a site's readiness. Each waits a bounded time, however its service fails."""
+"""The checks of a site's readiness. Each has a time limit, even if its service hangs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from worker.queue import transport
 from worker.sandbox.limits import free_space
 
 TIMEOUT_S = 2.0  # for all checks together
-REAPER_SILENT_S = 120.0  # longer than a usual sweep
+# Without a heartbeat for this time, the reaper counts as dead; a sweep is usually shorter.
+REAPER_SILENT_S = 120.0
 QUEUE_STUCK_S = 60.0  # a run may wait this long while a slot is free
 NAMES = ("database", "storage", "broker", "disk", "reaper", "workers", "queue")
 
@@ -68,7 +69,7 @@ class ServiceFailed(Exception):
 
 
 def read_state() -> SiteState:
-    """Runs all checks at the same time; returns within about ``TIMEOUT_S``, whatever fails."""
+    """Runs all checks concurrently; returns within about ``TIMEOUT_S``, even if services hang."""
     deadline = time.monotonic() + TIMEOUT_S
     started = {name: call.start() for name, call in _CALLS.items()}
     results = {name: _result(name, future, deadline) for name, future in started.items()}
@@ -85,7 +86,7 @@ def read_state() -> SiteState:
 
 @dataclass(frozen=True)
 class _Result:
-    """The return value of a call, or the failed check that reports why there is none."""
+    """The return value of a call, or the failed check that reports why the call returned none."""
 
     value: Any = None
     failed: HealthCheck | None = None
@@ -99,7 +100,7 @@ def _result(name: str, future: Future[Any], deadline: float) -> _Result:
         waited = round(_CALLS[name].hangs_since_s())
         detail = LazyMessage(_("no answer for %(seconds)s s"), seconds=waited)
         return _Result(failed=HealthCheck(name, False, detail))
-    except Exception as error:  # a service may raise anything
+    except Exception as error:  # a service may raise any exception
         detail = LazyMessage(_("failed: %(error)s"), error=type(error).__name__)
         return _Result(failed=HealthCheck(name, False, detail, cause=str(error).strip()))
     return _Result(value, took_ms=took_ms)
@@ -166,7 +167,7 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
     return HealthCheck("queue", not is_stuck or not (has_free_slot or not figures.live_workers), detail)
 
 
-# Calls of the checks -----------------------------------------------------------------------------------
+# The calls of the checks -------------------------------------------------------------------------------
 def _check_storage() -> None:
     """Raises ServiceFailed if the storage can't be reached; passes while the site has no version."""
     if not blobs.is_reachable() and Version.objects.exists():
@@ -182,7 +183,8 @@ def _check_broker() -> None:
     with redis.Redis.from_url(
         settings.REDIS_URL, socket_connect_timeout=TIMEOUT_S, socket_timeout=TIMEOUT_S
     ) as client:
-        client.set("skillquay:check", "1", ex=60)  # not a ping, which a full or read-only server answers
+        # Instead of a ping, which even a full or read-only server answers.
+        client.set("skillquay:check", "1", ex=60)
 
 
 def _disk_space() -> DiskSpace:

@@ -19,16 +19,16 @@ from worker.queue import fair_queue
 @dataclass(frozen=True)
 class QueueState:
     runnable: int
-    oldest_s: float | None  # how long the oldest runnable run has waited
-    oldest_claimable_s: float | None  # without runs of teams that have reached their limit
+    oldest_s: float | None  # waiting time of the oldest runnable run
+    oldest_claimable_s: float | None  # excludes runs of teams that have reached their limit
     running: int
     waiting_approval: int
 
 
 @dataclass(frozen=True)
 class SiteFigures:
-    database: str  # its name and version
-    latency_ms: float  # to connect and read a row
+    database: str  # name and version of the database server
+    latency_ms: float  # time to connect and read a row
     queue: QueueState
     processes: Sequence[ProcessState]
 
@@ -65,7 +65,8 @@ def _queue() -> QueueState:
         oldest_s=_age(waiting["since"], now),
         oldest_claimable_s=_age(claimable.get("since"), now),
         running=Run.objects.filter(status=RunStatus.RUNNING).count(),
-        waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),  # uses an index
+        # This form uses an index.
+        waiting_approval=Approval.objects.waiting().filter(expires_at__gt=now).count(),
     )
 
 

@@ -1,4 +1,6 @@
-"""Heartbeats: a row per worker and reaper process, which shows whether it is alive and what it does."""
+"""Heartbeats of worker and reaper processes: a row each, with the time of the last heartbeat and the current
+load.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from worker.health.release import version
 from worker.models import ProcessKind, ServiceProcess
 
 EVERY_S = 5.0
-SILENT_AFTER_S = 30.0  # then a process counts as dead
-_FORGET_AFTER = timedelta(minutes=10)  # then the row of a killed process is deleted
+SILENT_AFTER_S = 30.0  # after this time without a heartbeat, a process counts as dead
+_FORGET_AFTER = timedelta(minutes=10)  # after this time, the row of a dead process is deleted
 _MACHINE = "machine"  # key in ``details``
 _UPDATED = ("kind", "version", "slots", "busy", "details", "seen_at")
 
@@ -36,7 +38,7 @@ class ProcessState:
     started_at: datetime
     heartbeat_s: float
     details: Mapping[str, Any] = field(default_factory=dict)
-    has_ended: bool = False  # known only on its own machine
+    has_ended: bool = False  # known only on the machine of the process
 
     @property
     def is_alive(self) -> bool:
@@ -66,13 +68,13 @@ def forget_silent() -> None:
 
 
 def forget_ended() -> None:
-    """Removes the rows of this machine's processes that have ended without removing them."""
+    """Removes rows of this machine's processes that ended without removing their own row."""
     ended = [process.name for process in processes() if process.has_ended]
     ServiceProcess.objects.filter(name__in=ended).delete()
 
 
 def processes() -> list[ProcessState]:
-    """All processes, dead ones included until they are forgotten, by kind and name."""
+    """All processes, sorted by kind and name, including dead ones whose rows still exist."""
     now = clock.now()
     rows = ServiceProcess.objects.order_by("kind", "name")
     return [
@@ -96,7 +98,7 @@ def _has_ended(name: str, *, machine: str) -> bool:
     except ProcessLookupError:
         return True
     except PermissionError:
-        return False  # it exists, and belongs to another user
+        return False  # the process exists but belongs to another user
     return False
 
 

@@ -1,6 +1,7 @@
 """Counts all ended runs by status, failure code and duration, at a cost independent of their number.
 
-One row stores the sums up to a time that the reaper moves forward; a call counts only runs that ended since.
+One row stores the sums up to a time that the reaper moves forward; each call counts only runs that ended
+after it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from worker.models import Run, RunTotals
 BUCKETS_S = (0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0)
 NEVER_STARTED = -1  # the bucket of runs that ended before their start
 OTHER_CODE = "other"  # the label for codes that scripts invent
-_MARGIN = timedelta(minutes=1)  # for transactions that commit later, and clocks of other hosts
+_MARGIN = timedelta(minutes=1)  # allows for transactions that commit later, and for the clocks of other hosts
 _MOVE_EVERY = timedelta(minutes=1)
 
 
@@ -56,7 +57,7 @@ def move_forward() -> None:
         return
     sums = _added(_stored(row) if row else [], _ended_between(row.until if row else None, until))
     document = [[*key, one.runs, one.attempts, round(one.seconds, 3)] for key, one in sums.items()]
-    if row:  # unless another process was first
+    if row:  # unless another process has already moved it
         RunTotals.objects.filter(pk=row.pk, until=row.until).update(until=until, sums=document)
     else:
         RunTotals.objects.bulk_create([RunTotals(pk=1, until=until, sums=document)], ignore_conflicts=True)
@@ -75,7 +76,7 @@ def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
 
 
 def _ended_between(since: datetime | None, until: datetime) -> Iterator[tuple[Key, Sums]]:
-    """Yields key and sums of each run that ended after ``since`` (None: at any time), until ``until``.
+    """Yields key and sums of each run that ended after ``since`` (None: no limit) and not after ``until``.
 
     Not grouped in SQL, because SQLite compares durations slowly.
     """

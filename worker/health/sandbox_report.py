@@ -1,4 +1,4 @@
-"""How a worker would run scripts: its isolation tier, and what enforces each limit there."""
+"""Reports how a worker runs scripts: its isolation tier, and the mechanism that enforces each limit."""
 
 from __future__ import annotations
 

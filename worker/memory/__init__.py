@@ -1,5 +1,5 @@
-"""Memory: proposals of runs, their review, and the store of accepted ones.
+"""Memory: proposals by runs, their review, and the store of accepted memories.
 
-run's end ─► propose ─► owners ─┬► store.add                         the caller's own, its run's
-                                └► waiting ─► review ─► store.add    a team's, another owner's
+run's end ─► propose ─► owners ─┬► store.add                         the caller's own, its run's └► waiting ─►
+review ─► store.add    a team's, another owner's
 """

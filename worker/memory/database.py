@@ -19,9 +19,9 @@ from worker.models import Memory, MemoryTerm
 from worker.models.memory import MemoryQuerySet
 
 UNDO_WINDOW = timedelta(minutes=15)
-_MAX_TERMS = 1_000  # per memory
+_MAX_TERMS = 1_000  # limit per memory
 _SENTENCE_ENDS = ".。!！;；"
-_OWNER_CONTENT = ("owner_run__request", "owner_run__result")  # large fields
+_OWNER_CONTENT = ("owner_run__request", "owner_run__result")  # the large fields
 _Key = tuple[str, str, str]  # owner, type, content
 
 
@@ -41,7 +41,8 @@ class DatabaseStore:
             return _remember(entries)
 
     def search(self, text: str, query: MemoryQuery, *, limit: int) -> list[Memory]:
-        """Memories with at least half of the text's words: most words first, then importance, then newest.
+        """Memories that contain at least half of the text's words, sorted by number of matched words,
+        importance and time.
 
         [] if the text has no words to search for.
         """
@@ -110,7 +111,8 @@ def _remember(entries: Sequence[MemoryEntry]) -> list[StoreResult]:
             _merge(known[key], entry, now)
             again |= {} if key in fresh else {key: known[key]}
         results.append(StoreResult(known[key], is_new))
-    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))  # in a fixed order, to avoid deadlocks
+    # Locks in a fixed order, to avoid deadlocks.
+    Memory.objects.bulk_create(fresh[key] for key in sorted(fresh))
     merged = ("count", "importance", "original_importance", "metadata", "by_person", "updated_at")
     Memory.objects.bulk_update(again.values(), merged)
     MemoryTerm.objects.bulk_create(
@@ -139,9 +141,9 @@ def subtract_sources(memories: MemoryQuerySet, lost: dict[int, int]) -> None:
 
 
 def content_key(content: str) -> str:
-    """The SHA-256 of the content without differences that readers ignore.
+    """The SHA-256 of the normalized content.
 
-    These are character width, case, repeated blanks, invisible characters and punctuation at the end.
+    It ignores character width, case, repeated blanks, invisible characters and punctuation at the end.
     """
     folded = unicodedata.normalize("NFKC", content)
     visible = "".join(one for one in folded if unicodedata.category(one) != "Cf").casefold()
@@ -180,7 +182,8 @@ def _memory(entry: MemoryEntry, key: _Key, now: datetime) -> Memory:
 
 
 def _merge(memory: Memory, entry: MemoryEntry, now: datetime) -> None:
-    """Counts a repeated proposal: keeps the first content, the latest metadata and the highest importance.
+    """Merges a repeated proposal into the memory: keeps the first content, the latest metadata and the
+    highest importance.
 
     Does not save the memory.
     """

@@ -64,9 +64,9 @@ def owner_document(row: Remembered) -> dict[str, Any]:
 def writes_of(run: Run, proposals: list[Mapping[str, Any]], *, actor: Actor) -> list[dict[str, Any]]:
     """A run's proposals as the script wrote them, each with id, state, code and memory of its row.
 
-    For an owner that the caller does not belong to, the state is always ``proposed`` and ``memory`` is None.
-    Otherwise ``memory`` is the memory's id, or None if nothing was stored or the actor can't see it. ``id``
-    and ``state`` are None without a row.
+    If the owner is foreign to the caller, ``state`` is always ``proposed`` and ``memory`` is None. Otherwise
+    ``memory`` is the memory's id, or None if nothing was stored or the actor can't see it. ``id`` and
+    ``state`` are None without a row.
     """
     rows = MemoryWrite.objects.filter(run=run, attempt=run.attempt) if proposals else ()
     states = {row.seq: row for row in rows}

@@ -30,7 +30,7 @@ def erase_runs(runs: Collection[int]) -> None:
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's memories and the proposals that wait for the user, as a document of iterators."""
+    """The user's memories, and the proposals that wait for the user, as a dict of iterators."""
     who = Actor(user=user)
     memories = Memory.objects.present().filter(owner_user=user).order_by("pk")
     waiting = MemoryWrite.objects.waiting().filter(owner_user=user).order_by("pk")

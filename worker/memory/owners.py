@@ -18,7 +18,7 @@ _OPAQUE = re.compile("[0-9a-f]{32}")
 
 @dataclass(frozen=True)
 class Owner:
-    """A person, a team or a run; in a filter, an empty ``type`` means any."""
+    """The owner of memories: a person, a team or a run. In a filter, an empty ``type`` matches any."""
 
     type: str
     user_id: int | None = None
@@ -40,7 +40,7 @@ class Owner:
 
 @dataclass(frozen=True)
 class ResolvedOwner:
-    """The owner of a proposal, None if unknown.
+    """The owner of a proposal; ``owner`` is None if unknown.
 
     ``is_foreign`` is False for the run, its caller and the caller's teams.
     """

@@ -1,4 +1,4 @@
-"""Stores a run's memory proposals: committed at once, waiting for review, or refused."""
+"""Stores a run's memory proposals: accepted without review, waiting for review, or refused."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,8 +16,8 @@ from worker.models import MemoryWrite, OwnerType, Run, WriteState
 from worker.protocols.call import Outcome
 from worker.queue.claims import Claim
 
-MAX_WAITING = 500  # waiting proposals per owner
-MAX_FOREIGN = 20  # of these, from one caller who does not belong to the owner
+MAX_WAITING = 500  # limit of waiting proposals per owner
+MAX_FOREIGN = 20  # limit of those from one caller who does not belong to the owner
 _WRITER_ROLES = (Role.MEMBER, Role.MAINTAINER, Role.OWNER)
 
 

@@ -41,7 +41,7 @@ class ReviewDecision:
 
 @dataclass(frozen=True)
 class ReviewResult:
-    """How many of several proposals were decided, and how many were skipped.
+    """The numbers of decided and skipped proposals.
 
     A proposal is skipped if it was not found, no longer waited or exceeded ``MAX_BATCH``.
     """

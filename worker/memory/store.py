@@ -45,7 +45,7 @@ class MemoryQuery:
     owner: Owner | None = None
     types: frozenset[str] = frozenset()
     skill: str = ""
-    importance: int = 1  # at least
+    importance: int = 1  # minimum importance
     since: datetime | None = None
     until: datetime | None = None
 

@@ -27,10 +27,10 @@ from worker.models import Memory, MemoryChange
 from worker.models.memory import MemoryQuerySet
 
 log = logging.getLogger(__name__)
-DELIVERY_S = 4.0  # per round: the reaper has other work
+DELIVERY_S = 4.0  # limit per round, because the reaper has other work
 _ANSWER_S = 5.0
 _ANSWER_BYTES = 65_536
-_CLAIM_TIME = timedelta(seconds=60)  # in which no other process tries the same change
+_CLAIM_TIME = timedelta(seconds=60)  # time in which no other process tries the same change
 _MAX_PAUSE_S = 3_600
 
 
@@ -133,7 +133,9 @@ def _document(change: MemoryChange) -> dict[str, Any]:
 
 
 def signature(uid: str, body: bytes) -> dict[str, str]:
-    """Headers of a signed webhook: HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this site."""
+    """Headers that sign a webhook with HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this
+    site.
+    """
     timestamp = str(int(time.time()))
     signed = f"{timestamp}.{uid}.".encode() + body
     digest = hmac.new(settings.SKILLQUAY_MEMORY_KEY.encode(), signed, hashlib.sha256).digest()

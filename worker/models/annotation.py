@@ -10,7 +10,7 @@ class RunLabel(models.Model):
     """A label of a run. Written only by ``worker.annotations``."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="labels")
-    name = BytewiseCharField(max_length=40)  # without upper-case letters
+    name = BytewiseCharField(max_length=40)  # stored in lower case
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "name"], name="one_label_per_run_and_name")]

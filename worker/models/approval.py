@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ApprovalDecision(models.TextChoices):
-    """The decision on a run that needed approval; ``worker.approvals`` is the only writer."""
+    """The decision on a run that needed approval. Written only by ``worker.approvals``."""
 
     ONCE = "once", _("Approved once")
     EXACT = "exact", _("Approved; always allow this skill")
@@ -56,13 +56,14 @@ class Approval(models.Model):
 
     run = models.OneToOneField(Run, models.CASCADE, related_name="approval")
     requested_permissions = DocumentField(default=dict)  # all permissions that the version requests, by kind
-    added_permissions = DocumentField(default=dict)  # those that no allow rule or canonical version covers
+    # Permissions that no allow rule or canonical version covers.
+    added_permissions = DocumentField(default=dict)
     unsafe_properties = DocumentField(default=list)  # names of the properties that require approval
-    no_cache = models.BooleanField(default=False)  # do not answer from the cache
+    no_cache = models.BooleanField(default=False)  # whether the run must not be answered from the cache
     expires_at = models.DateTimeField(db_index=True)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    # "": undecided or cancelled.
+    # "" if undecided or cancelled.
     decision = models.CharField(max_length=8, choices=ApprovalDecision.choices, blank=True)
     reason = models.TextField(blank=True)
     # The rule that decided the request, or that was created with the decision.

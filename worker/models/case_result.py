@@ -12,7 +12,7 @@ class CaseResult(models.Model):
     version = models.ForeignKey(Version, models.CASCADE, related_name="case_results")
     name = models.CharField(max_length=100)
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="+")
-    # Why the request was refused, in the format of ``version_rows.serialize_problem``; there is no run then.
+    # Why the request was refused, in the format of ``version_rows.serialize_problem``; ``run`` is then null.
     problem = DocumentField(null=True)
     started_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -47,7 +47,7 @@ class DailyRuns(models.Model):
     """The ended runs of a version that were requested on one day (UTC), by team, caller and outcome.
 
     ``worker.daily_runs`` is the only writer. The rows stay when retention removes the runs. ``team_key`` and
-    ``caller_key`` are primary keys, 0 without one: a unique constraint ignores rows with null.
+    ``caller_key`` are primary keys; 0 means none, because a unique constraint ignores rows with null.
     """
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="daily_runs")
@@ -58,11 +58,12 @@ class DailyRuns(models.Model):
     status = models.CharField(max_length=16)
     failure_code = models.CharField(max_length=64, blank=True)
     runs = models.PositiveIntegerField(default=0)
-    durations = DocumentField(default=dict)  # {milliseconds with three digits: runs}
-    cpu_ms = models.PositiveBigIntegerField(default=0)  # of all these runs
-    peak_cpu_ms = models.PositiveBigIntegerField(default=0)  # of one run
+    # {milliseconds rounded to three significant digits: number of runs}.
+    durations = DocumentField(default=dict)
+    cpu_ms = models.PositiveBigIntegerField(default=0)  # sum over these runs
+    peak_cpu_ms = models.PositiveBigIntegerField(default=0)  # maximum of one run
     peak_memory = models.PositiveBigIntegerField(default=0)  # bytes
-    hosts = DocumentField(default=dict)  # {host: [allowed connections, refused ones]}
+    hosts = DocumentField(default=dict)  # {host: [allowed connections, refused connections]}
 
     objects = DailyRunsQuerySet.as_manager()
 

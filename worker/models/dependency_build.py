@@ -25,7 +25,7 @@ class DependencyBuildState(models.TextChoices):
     RUNNING = "running", _("Running")
     READY = "ready", _("Ready")
     FAILED = "failed", _("Failed")
-    UNUSED = "unused", _("Unused")  # archive removed; the next run rebuilds it from the lock
+    UNUSED = "unused", _("Unused")  # the archive was removed; the next run rebuilds it from the lock
 
 
 class DependencyBuildQuerySet(models.QuerySet["DependencyBuild"]):
@@ -54,7 +54,7 @@ class DependencyBuild(LeasedJob):
     log = models.TextField(blank=True)  # the end of the installer's output
     lock = models.TextField(blank=True)  # exact versions; kept when the archive is removed
     packages = DocumentField(default=list)  # [{name, version, hash}]
-    digest = models.CharField(max_length=71, blank=True)  # of the archive
+    digest = models.CharField(max_length=71, blank=True)  # digest of the archive
     size = models.PositiveBigIntegerField(default=0)  # bytes of the archive
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)

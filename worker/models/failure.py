@@ -42,11 +42,11 @@ class ErrorGroup(models.Model):
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    key = models.CharField(max_length=32, unique=True)  # worker.failures.grouping
+    key = models.CharField(max_length=32, unique=True)  # computed by worker.failures.grouping
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="error_groups")
     failure_code = models.CharField(max_length=64)
     type = models.CharField(max_length=200, blank=True)
-    message = models.CharField(max_length=300, blank=True)  # normalized
+    message = models.CharField(max_length=300, blank=True)  # normalized message
     file = models.CharField(max_length=300, blank=True)
 
     count = models.PositiveIntegerField()
@@ -54,7 +54,7 @@ class ErrorGroup(models.Model):
     last_seen = models.DateTimeField()
 
     state = models.CharField(max_length=9, choices=ErrorGroupState.choices, default=ErrorGroupState.OPEN)
-    resolved_in = models.CharField(max_length=64, blank=True)  # version number; kept when it regresses
+    resolved_in = models.CharField(max_length=64, blank=True)  # version number; kept when the group regresses
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     regressed_at = models.DateTimeField(null=True)
@@ -110,8 +110,8 @@ def _started_by(actor: Actor) -> Q:
 class FailureCount(models.Model):
     """The number of failures in a group by version, team and caller. Written only by ``worker.failures``.
 
-    ``team_key`` and ``caller_key`` are primary keys of the run's team and caller, or 0 without one: a unique
-    constraint would not compare nulls.
+    ``team_key`` and ``caller_key`` are primary keys of the run's team and caller; 0 means none, because a
+    unique constraint ignores rows with null.
     """
 
     group = models.ForeignKey(ErrorGroup, models.CASCADE, related_name="counts")
@@ -119,7 +119,7 @@ class FailureCount(models.Model):
     team_key = models.BigIntegerField()
     caller_key = models.BigIntegerField()
     count = models.PositiveIntegerField()
-    removed = models.PositiveIntegerField(default=0)  # of ``count``: runs that retention removed
+    removed = models.PositiveIntegerField(default=0)  # the part of ``count`` whose runs retention removed
     first_seen = models.DateTimeField()
     last_seen = models.DateTimeField()
 

@@ -55,7 +55,7 @@ class Remembered(models.Model):
     owner_run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+")
     type = models.CharField(max_length=10, choices=MemoryType.choices)
     importance = models.PositiveSmallIntegerField()  # 1 to 5
-    original_importance = models.FloatField(null=True)  # as proposed, if different
+    original_importance = models.FloatField(null=True)  # the proposed value, if it differs
     content = models.TextField()
     metadata = DocumentField(default=dict)
 
@@ -67,7 +67,7 @@ def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
     """Filters by owner: the actor, teams where they have one of ``roles`` (None: any), and readable runs."""
     teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
     owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
-    if not (actor.token and actor.token.team_id):  # a team's token can't read personal memories
+    if not (actor.token and actor.token.team_id):  # a token limited to a team can't read personal memories
         owned |= Q(owner_user=actor.user)
     return owned
 
@@ -101,15 +101,17 @@ class Memory(Remembered):
     """A memory in the store; ``worker.memory.database`` is the only writer."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    owner_key = BytewiseCharField(max_length=40)  # "user:7": the owner in one column
+    owner_key = BytewiseCharField(max_length=40)  # the owner in one column, such as "user:7"
     content_key = BytewiseCharField(max_length=64)  # hash of the normalized content
-    count = models.PositiveIntegerField(default=1)  # how often it was proposed
-    by_person = models.BooleanField(default=False)  # a person accepted it, so it outlives its run
+    count = models.PositiveIntegerField(default=1)  # number of proposals of this memory
+    # Whether a person accepted the memory, which then outlives its run.
+    by_person = models.BooleanField(default=False)
     skill_label = models.CharField(max_length=130, blank=True)
     version_number = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    deleted_at = models.DateTimeField(null=True)  # the content is erased later, unless restored
+    # When the memory was deleted; its content is erased later unless it is restored.
+    deleted_at = models.DateTimeField(null=True)
     deleted_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
     objects = MemoryQuerySet.as_manager()
@@ -157,10 +159,10 @@ class MemoryWrite(Remembered):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="memory_writes")
     attempt = models.PositiveSmallIntegerField()
-    seq = models.PositiveSmallIntegerField()  # its index in the run's answer
-    is_foreign = models.BooleanField(default=False)  # for an owner that the caller does not belong to
+    seq = models.PositiveSmallIntegerField()  # index of the proposal in the run's answer
+    is_foreign = models.BooleanField(default=False)  # whether the caller does not belong to the owner
     state = models.CharField(max_length=9, choices=WriteState.choices)
-    code = models.CharField(max_length=64, blank=True)  # why it waits or was refused
+    code = models.CharField(max_length=64, blank=True)  # why the proposal waits or was refused
     memory = models.ForeignKey(Memory, models.SET_NULL, null=True, related_name="writes")
     created_at = models.DateTimeField()
     decided_at = models.DateTimeField(null=True)

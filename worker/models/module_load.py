@@ -7,17 +7,17 @@ class ModuleLoadState(models.TextChoices):
     WAITING = "waiting"
     PASSED = "passed"
     FAILED = "failed"
-    SKIPPED = "skipped"  # it is unknown whether runs can load the module
+    SKIPPED = "skipped"  # unknown whether runs can load the module
 
 
 class SkipReason(models.TextChoices):
     """The reason why it is unknown whether runs can load a module."""
 
     NO_SANDBOX = "no_sandbox"
-    NETWORK = "network"  # the module needs it while it is loaded
-    LIMIT = "limit"  # of time or memory
-    DEPENDENCIES = "dependencies"  # they are not available
-    ERROR = "error"  # the worker ended, or had an error
+    NETWORK = "network"  # the module needs the network while it is loaded
+    LIMIT = "limit"  # a limit of time or memory ended the attempt
+    DEPENDENCIES = "dependencies"  # the dependencies are not available
+    ERROR = "error"  # the worker ended or failed
 
 
 class ModuleLoad(models.Model):
@@ -28,7 +28,7 @@ class ModuleLoad(models.Model):
     version = models.ForeignKey(Version, models.CASCADE, related_name="module_loads")
     path = models.CharField(max_length=500)
     state = models.CharField(max_length=8, choices=ModuleLoadState, default=ModuleLoadState.WAITING)
-    reason = models.CharField(max_length=16, choices=SkipReason, blank=True)  # of a skipped module
+    reason = models.CharField(max_length=16, choices=SkipReason, blank=True)  # reason of a skipped module
 
     class Meta:
         indexes = [

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class NotificationKind(models.TextChoices):
-    """What a notification is about; FIRST_FAILURE is a RUN_FAILED after a success, or the first one."""
+    """The kind of event in a notification. FIRST_FAILURE is a RUN_FAILED after a success, or the first of
+    all.
+    """
 
     RUN_FAILED = "run_failed", _("Failed run")
     FIRST_FAILURE = "first_failure", _("First failure after a success")
@@ -70,22 +72,22 @@ def event_filter(actor: Actor, prefix: str = "") -> Q:
 
 
 class NotificationEvent(models.Model):
-    """Something that people are notified of. It is stored in the transaction that makes it happen, and
-    distributed later; ``worker.delivery`` is the only writer.
+    """An event about which people are notified. It is stored in the transaction that causes it and
+    distributed later. Written only by ``worker.delivery``.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     kind = models.CharField(max_length=16, choices=NotificationKind.choices)
     at = models.DateTimeField()
     skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")
-    team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")  # of the run or schedule
-    # Without a constraint: batches that delete runs need not look here first, and a check of each insert
-    # would lengthen the end of a run. Events of deleted runs are not visible.
+    team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")  # team of the run or schedule
+    # Without a constraint, deleting runs needs no query of this table, and ending a run no check of the
+    # insert. Events of deleted runs are not visible.
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+", db_constraint=False)
     version = models.ForeignKey(Version, models.CASCADE, null=True, related_name="+")
     schedule = models.ForeignKey(Schedule, models.CASCADE, null=True, related_name="+")
-    details = DocumentField(default=dict)  # small facts for the text, such as a count
-    expanded_at = models.DateTimeField(null=True)  # when it was distributed to its recipients
+    details = DocumentField(default=dict)  # small values for the text, such as a count
+    expanded_at = models.DateTimeField(null=True)  # when the event was distributed to its recipients
 
     objects = NotificationEventQuerySet.as_manager()
 
@@ -103,7 +105,7 @@ class FailureStreak(models.Model):
     """A skill whose last run for a team failed; the row is deleted after the next success."""
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="+")
-    team_key = models.BigIntegerField()  # 0: runs without a team
+    team_key = models.BigIntegerField()  # 0 for runs without a team
     since = models.DateTimeField()
 
     class Meta:
@@ -115,7 +117,7 @@ class FailureStreak(models.Model):
 
 class NotificationQuerySet(models.QuerySet["Notification"]):
     def visible_to(self, actor: Actor) -> NotificationQuerySet:
-        """The actor's own notifications, as far as the actor can still see what they are about."""
+        """The actor's notifications about objects that the actor can still see."""
         if actor.user is None:
             return self.none()
         return self.filter(event_filter(actor, "event__"), user=actor.user)

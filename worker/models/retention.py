@@ -5,29 +5,31 @@ from registry.models import Team
 
 
 class RetentionPolicy(models.Model):
-    """How long runs are kept: of the site, or of a team. ``worker.retention.policies`` is the only writer.
+    """How long runs of the site or of a team are kept. Written only by ``worker.retention.policies``.
 
-    Null means: keep. A run is removed as soon as the site's or its team's policy says so.
+    Null means no limit. A run is removed when the policy of the site or of its team expires for it.
     """
 
     is_site = models.BooleanField(null=True, unique=True)  # True for the site's row, otherwise null
     team = models.OneToOneField(Team, models.CASCADE, null=True, related_name="retention")
     succeeded_days = models.PositiveIntegerField(null=True)
-    failed_days = models.PositiveIntegerField(null=True)  # failed, timed out, lost
-    other_days = models.PositiveIntegerField(null=True)  # cancelled, refused
+    failed_days = models.PositiveIntegerField(null=True)  # for failed, timed-out and lost runs
+    other_days = models.PositiveIntegerField(null=True)  # for cancelled and refused runs
     artifact_days = models.PositiveIntegerField(null=True)
     log_days = models.PositiveIntegerField(null=True)
-    artifact_bytes = models.PositiveBigIntegerField(null=True)  # of all runs of a team; older ones go first
-    keep_last = models.PositiveIntegerField(null=True)  # newest runs of each skill that a team keeps
+    # Total of a team's runs; the oldest ones are removed first.
+    artifact_bytes = models.PositiveBigIntegerField(null=True)
+    # Number of newest runs of each skill that a team keeps.
+    keep_last = models.PositiveIntegerField(null=True)
 
 
 class RetentionPass(LeasedJob):
-    """The one row of the pass through all runs: how far it is, and what it removed."""
+    """The state of the pass through all runs, in one row: its position and the amounts that it removed."""
 
-    attempt = models.PositiveIntegerField(default=0)  # counts for years
-    due_at = models.DateTimeField()  # of the next pass
-    cursor = models.BigIntegerField(default=0)  # the primary key of the last run that was looked at
-    runs = models.PositiveIntegerField(default=0)  # that the present or last pass removed
+    attempt = models.PositiveIntegerField(default=0)  # large enough for the counts of years
+    due_at = models.DateTimeField()  # start of the next pass
+    cursor = models.BigIntegerField(default=0)  # primary key of the last examined run
+    runs = models.PositiveIntegerField(default=0)  # runs that the current or last pass removed
     artifacts = models.PositiveIntegerField(default=0)  # runs whose artifacts were removed before the row
     logs = models.PositiveIntegerField(default=0)  # runs whose log was removed before the row
-    bytes = models.PositiveBigIntegerField(default=0)  # artifacts and logs
+    bytes = models.PositiveBigIntegerField(default=0)  # bytes of artifacts and logs

@@ -20,7 +20,7 @@ _MAINTAINING = (Role.MAINTAINER, Role.OWNER)
 
 
 class RunStatus(models.TextChoices):
-    """The state of a run; ``failure_code`` has the reason. ``worker.queue`` is the only writer."""
+    """The state of a run; ``failure_code`` contains the reason. Written only by ``worker.queue``."""
 
     QUEUED = "queued", _("Queued")
     WAITING_APPROVAL = "waiting_approval", _("Waiting for approval")
@@ -50,9 +50,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def without_cases(self) -> RunQuerySet:
-        """Runs as statistics and lists of failures count them: all except those of a package's cases.
+        """All runs except those of a package's cases, for statistics and lists of failures.
 
-        Cases can be expected to fail. Figures of outcomes count these runs once they have ended.
+        A case can expect a failure.
         """
         return self.filter(case_name="")
 
@@ -63,7 +63,7 @@ class RunQuerySet(models.QuerySet["Run"]):
     def small_values(self, field: str, *, max_characters: int) -> dict[int, Any]:
         """The values of a JSON field by the run's primary key, without those over ``max_characters``.
 
-        Does not read the larger ones: forty results of ten megabytes would need gigabytes.
+        Does not read larger values, because forty results of ten megabytes would need gigabytes.
         """
         sized = self.annotate(size=Length(Cast(field, models.TextField())))
         return dict(sized.filter(size__lte=max_characters).values_list("pk", field))
@@ -90,8 +90,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(pinned_at__isnull=False, pk__in=readable.values("pk"))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose content the actor can read: those of ``controlled_by``, and those of teams whose setting
-        lets all members read runs.
+        """Runs whose content the actor can read: those of ``controlled_by``, and those of teams that permit
+        all members to read runs.
         """
         controlled = self.controlled_by(actor)
         if not in_scope(actor, Action.READ_RUNS) or not actor.shared_run_team_ids:
@@ -103,7 +103,7 @@ class RunQuerySet(models.QuerySet["Run"]):
 
         All of them are readable.
         """
-        others = in_scope(actor, Action.READ_RUNS)  # False for a token that can only run skills
+        others = in_scope(actor, Action.READ_RUNS)  # matches no run for a token that can only run skills
         if actor.is_administrator and others:
             return self
         if actor.user is None:
@@ -116,7 +116,9 @@ class RunQuerySet(models.QuerySet["Run"]):
 
 
 class Run(models.Model):
-    """One call of a skill; these rows are the queue. A run outlives its skill and keeps the skill's label."""
+    """One call of a skill. The rows are also the queue. A run outlives its skill and keeps the skill's
+    label.
+    """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
@@ -124,9 +126,10 @@ class Run(models.Model):
     number = models.PositiveIntegerField(default=0)  # "Run #12" of its skill, from 1; 0 without a skill
     version_number = models.CharField(max_length=64)
     digest = models.CharField(max_length=71)
-    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's
+    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's token
     caller = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="runs")
-    token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")  # that requested the run
+    # The token that requested the run.
+    token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")
     token_name = models.CharField(max_length=120, blank=True)
 
     protocol = models.CharField(max_length=16)
@@ -156,7 +159,8 @@ class Run(models.Model):
     cancel_requested_at = models.DateTimeField(null=True)
     run_after = models.DateTimeField()
     idempotency_key = models.CharField(max_length=200, blank=True)
-    case_name = models.CharField(max_length=100, blank=True)  # of the package's case that it runs
+    # Name of the package's case that the run executes.
+    case_name = models.CharField(max_length=100, blank=True)
 
     cache_key = models.CharField(max_length=64, blank=True)
     cache_ttl = models.PositiveIntegerField(null=True)  # seconds
@@ -164,18 +168,22 @@ class Run(models.Model):
     cached_from = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
     rerun_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
 
-    parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")  # that started it
-    root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")  # whose budget it shares
-    depth = models.PositiveSmallIntegerField(default=0)  # 0: started by a person or an agent
+    # The run that started this one.
+    parent = models.ForeignKey("self", models.SET_NULL, null=True, related_name="children")
+    # The run whose budget this one shares.
+    root = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
+    depth = models.PositiveSmallIntegerField(default=0)  # 0 if a person or an agent started the run
     session_id = models.CharField(max_length=64, blank=True)  # ${CLAUDE_SESSION_ID} of a prompt
     grants = DocumentField(default=dict)  # {secrets: {name: grant uid}}
 
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
-    erased_at = models.DateTimeField(null=True)  # content erased; worker.retention.erase is the writer
-    pinned_at = models.DateTimeField(null=True)  # retention keeps pinned runs; worker.annotations writes it
-    is_counted = models.BooleanField(default=False)  # in DailyRuns; worker.daily_runs is the writer
+    # When the content was erased; written by worker.retention.erase.
+    erased_at = models.DateTimeField(null=True)
+    pinned_at = models.DateTimeField(null=True)  # retention keeps pinned runs; written by worker.annotations
+    # Whether DailyRuns counts the run; written by worker.daily_runs.
+    is_counted = models.BooleanField(default=False)
     artifacts_removed_at = models.DateTimeField(null=True)  # by retention
     log_removed_at = models.DateTimeField(null=True)  # by retention
 

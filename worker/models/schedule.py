@@ -35,7 +35,7 @@ class ScheduleState(models.TextChoices):
 
 
 class OverlapPolicy(models.TextChoices):
-    """The action for a run that is due before an earlier run of the schedule has ended."""
+    """The action if a run is due before an earlier run of the schedule has ended."""
 
     SKIP = "skip", _("Skip the new run")
     QUEUE = "queue", _("Wait for the earlier run")
@@ -89,14 +89,16 @@ class Schedule(models.Model):
     name = models.CharField(max_length=120)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="schedules")
     skill_label = models.CharField(max_length=130)  # team/slug
-    skill_team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="+")  # the skill's owner
+    # The team that owns the skill.
+    skill_team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="+")
     version_number = models.CharField(max_length=64, blank=True)
     digest = models.CharField(max_length=71, blank=True)
     channel = models.CharField(max_length=64, blank=True)
-    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="schedules")  # owns the runs
+    # The team that owns the runs.
+    team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="schedules")
     run_as = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="schedules")
     token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")
-    token_name = models.CharField(max_length=120, blank=True)  # "" unless the runs use a token
+    token_name = models.CharField(max_length=120, blank=True)  # uid of the token; "" unless the runs use one
     request = DocumentField()  # inputs, arguments, script, action, tool, stdin, debug
 
     kind = models.CharField(max_length=8, choices=ScheduleKind.choices)
@@ -104,7 +106,7 @@ class Schedule(models.Model):
     every_s = models.PositiveIntegerField(null=True)
     at = models.DateTimeField(null=True)
     time_zone = models.CharField(max_length=64, default="UTC")
-    starts_at = models.DateTimeField()  # intervals are counted from here
+    starts_at = models.DateTimeField()  # intervals are counted from this time
     jitter_s = models.PositiveIntegerField(default=0)
     overlap = models.CharField(max_length=8, choices=OverlapPolicy.choices, default=OverlapPolicy.SKIP)
     catch_up = models.CharField(max_length=4, choices=CatchUpPolicy.choices, default=CatchUpPolicy.NONE)
@@ -114,11 +116,11 @@ class Schedule(models.Model):
     next_at = models.DateTimeField(null=True)  # the next due time, without jitter
     paused_at = models.DateTimeField(null=True)
     paused_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
-    pause_reason = models.CharField(max_length=500, blank=True)  # of a person
-    pause_problem = DocumentField(null=True)  # of the site: a stored problem
+    pause_reason = models.CharField(max_length=500, blank=True)  # set by a person
+    pause_problem = DocumentField(null=True)  # set by the site: a stored problem
     # The input schema and permissions that the schedule was saved with; a change pauses it.
     expected = DocumentField(default=dict)
-    # Digest, entry and permissions of the run that was approved last; runs like it need no approval.
+    # Digest, entry and permissions of the last approved run; runs with the same values need no approval.
     approval = DocumentField(default=dict)
     approved_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
 
@@ -141,7 +143,7 @@ class Schedule(models.Model):
 
 
 class FiringState(models.TextChoices):
-    """The outcome of a due time; PENDING until it is decided."""
+    """The outcome of a due time; PENDING until decided."""
 
     PENDING = "pending", _("Pending")
     STARTED = "started", _("Started")
@@ -163,7 +165,7 @@ class ScheduleFiring(LeasedJob):
     fire_at = models.DateTimeField()  # due time with jitter, or next check of a waiting firing
     state = models.CharField(max_length=8, choices=FiringState.choices, default=FiringState.PENDING)
     run = models.ForeignKey(Run, models.SET_NULL, null=True, related_name="firings")
-    problem = DocumentField(null=True)  # why there is no run: a stored problem
+    problem = DocumentField(null=True)  # a stored problem, the reason why there is no run
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["schedule", "due"], name="one_firing_per_due_time")]

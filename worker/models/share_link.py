@@ -6,7 +6,7 @@ from worker.models.run import Run
 
 
 class ShareLink(models.Model):
-    """A link that shows one run to everyone who has its secret; ``worker.sharing`` is the only writer."""
+    """A link that shows one run to everyone who has the link's secret. Written only by ``worker.sharing``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="share_links")

@@ -11,11 +11,13 @@ class StepKind(models.TextChoices):
     MODEL = "model", _("Model")  # a turn of an agent loop
     COMMAND = "command", _("Command")  # a ``!`command` `` of a prompt
     CHILD = "child", _("Child run")  # another skill that this one started
-    REQUEST = "request", _("Request")  # to the endpoint of a service or distributed skill
+    REQUEST = "request", _("Request")  # a request to the endpoint of a service or distributed skill
 
 
 class Step(models.Model):
-    """A step of the skill; ``Attempt.steps`` has those of the platform. ``seq`` counts within one attempt."""
+    """A step of the skill. ``Attempt.steps`` contains the platform's steps. ``seq`` counts within one
+    attempt.
+    """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="steps")
     attempt = models.PositiveSmallIntegerField()

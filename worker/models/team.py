@@ -10,16 +10,17 @@ class TeamLimits(models.Model):
     concurrent_runs = models.PositiveIntegerField(null=True)
     runs_per_day = models.PositiveIntegerField(null=True)
     cpu_seconds_per_day = models.PositiveIntegerField(null=True)
-    stored_bytes = models.PositiveBigIntegerField(null=True)  # artifacts of its runs
+    stored_bytes = models.PositiveBigIntegerField(null=True)  # limit of the artifacts of its runs
 
 
 class TeamQueueState(models.Model):
-    """When a run of the team was last claimed, for the fair order between teams.
+    """The time of the last claim of a team's run, for the fair order between teams.
 
-    There is no foreign key, because deleting a team must not make a claim fail, and runs can have no team.
+    There is no foreign key, because some runs have no team and deleting a team must not make a claim fail.
     """
 
-    team = models.PositiveBigIntegerField(primary_key=True)  # its key; 0: runs without a team
+    # Primary key of the team; 0 for runs without a team.
+    team = models.PositiveBigIntegerField(primary_key=True)
     served_at = models.DateTimeField()
 
 

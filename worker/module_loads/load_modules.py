@@ -43,7 +43,7 @@ from worker.script_checks.errors import EXPORT_MISSING
 log = logging.getLogger(__name__)
 _LIMITS = Limits(timeout_s=10, memory_mb=1024, output_bytes=1 << 20, disk_mb=16, files=256, processes=64)
 _CHANNEL_BYTES = 1 << 20
-_PLACEHOLDER = "placeholder"  # the value of each secret
+_PLACEHOLDER = "placeholder"  # the placeholder for each secret
 
 
 class UnknownLoadError(Exception):
@@ -60,7 +60,7 @@ def load_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
 
 
 def _load(row: ModuleLoad) -> None:
-    """Loads the module, adds its problem to the version and stores the state.
+    """Loads the module, adds its problem, if any, to the version, and stores the state.
 
     The state stays ``skipped``, with the reason, if the attempt is not possible or inconclusive.
     """
@@ -71,7 +71,7 @@ def _load(row: ModuleLoad) -> None:
         log.info("The module %s was not loaded: %s", row.path, error)
     except Refusal as error:
         log.info("The module %s was not loaded: %s", row.path, error)
-    except Exception:  # the next module must still be loaded
+    except Exception:  # an error of one module must not stop the others
         log.exception("could not load the module %s", row.path)
     else:
         if problem:
@@ -93,7 +93,7 @@ def load_module(row: ModuleLoad) -> Problem | None:
     package = open_package(row.version.digest)
     try:
         environment = ready_environment(package, runtime_of(row.version), additions_of(row.version).library)
-    except Refusal as error:  # such as a failed build, which the version shows
+    except Refusal as error:  # such as a failed build, which the version's page shows
         raise UnknownLoadError(SkipReason.DEPENDENCIES) from error
     with _job_folder(package) as folder:
         result = available.run(_job(package, row.path, environment, folder), site=site)
@@ -123,7 +123,8 @@ def _job(package: UnpackedPackage, path: str, environment: RuntimeEnvironment, f
         environment=variables,
         mounts=environment.mounts,
         channel_bytes=_CHANNEL_BYTES,
-        network=() if environment.mounts or can_try_network(package) else None,  # refuses every host
+        # An empty list refuses all hosts.
+        network=() if environment.mounts or can_try_network(package) else None,
         resolve=resolve_host,
         cwd=WORK_DIR,
         limits=_LIMITS,

@@ -9,7 +9,7 @@ from django.db.models import Q
 from registry.core.hooks import dependency_state
 from worker.models import ModuleLoad, ModuleLoadState, SkipReason
 
-_MAX_LOOKED_AT = 50  # rows, so that versions whose dependencies are being built cost little
+_MAX_LOOKED_AT = 50  # rows per query, so that versions with running builds cost little
 
 
 def has_waiting() -> bool:

@@ -1,4 +1,4 @@
-"""Finds the actions of a script that uses the JSON stdin protocol, in its source and front matter."""
+"""Finds the actions of a script with the JSON stdin protocol in its source and in the front matter."""
 
 import re
 from collections.abc import Iterator

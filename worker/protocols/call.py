@@ -22,7 +22,7 @@ class Request:
     stdin: str | None = None  # protocol "script" only
     debug: bool = False
     context: Mapping[str, Any] = field(default_factory=dict)  # agent_id, user_id, request_id: opaque ids
-    # For execute(): the manifest's own settings and the run's limits.
+    # The manifest's settings and the run's limits, for execute().
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -38,7 +38,7 @@ class Call:
     argv: tuple[str, ...]
     stdin: bytes = b""
     environment: Mapping[str, str] = field(default_factory=dict)
-    channel: bool = False  # execute() answers on descriptor 3
+    channel: bool = False  # whether execute() answers on descriptor 3
     request: Request = field(default_factory=Request)
 
 
@@ -89,7 +89,7 @@ class Outcome:
     memory_writes: tuple[Mapping[str, Any], ...] = ()
     steps: tuple[StepTrace, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    messages: tuple[Mapping[str, Any], ...] = ()  # of a prompt: {role, content}
+    messages: tuple[Mapping[str, Any], ...] = ()  # messages of a prompt: {role, content}
     # Changed by a prompt: allowedTools, model, effort.
     context: Mapping[str, Any] = field(default_factory=dict)
-    cause: Cause | None = None  # if it is known; otherwise it is in the error or the output
+    cause: Cause | None = None  # None if it must be found in the error or the output

@@ -12,7 +12,8 @@ from worker.protocols.call import Protocol, Request
 from worker.sandbox.runtimes import command_for
 
 SCRIPTS = "scripts"
-EXTENSIONS = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts")  # of scripts with the same id, the first runs
+# If scripts have the same id, the first of these runs.
+EXTENSIONS = (".py", ".sh", ".js", ".mjs", ".cjs", ".ts")
 _MODULES = (".ts", ".js", ".mjs", ".cjs", ".py")  # file types that can export execute()
 _DEFAULTS = ("execute.ts", "execute.js", "execute.py", "main.ts", "index.ts")
 Read = Callable[[str], bytes]
@@ -38,11 +39,12 @@ class ScriptEntry:
 def find_entries(
     paths: Iterable[str], manifest: Manifest, profile: Profile, read: Read
 ) -> tuple[ScriptEntry, ...]:
-    """The scripts to offer, sorted by id: those directly in scripts/, then programs elsewhere.
+    """The offered scripts: those directly in scripts/, then programs elsewhere; both parts are sorted by id.
 
-    The id of a script directly in scripts/ is its stem, of any other its path. Without a main part, a script
-    called with arguments is omitted. For profile ``agentskills``, programs deeper in scripts/ are offered;
-    unless the profile is ``apexbridge``, also files outside scripts/ that SKILL.md shows as commands.
+    The id of a script directly in scripts/ is its stem, of any other its path. A script that is called with
+    arguments but has no main part is omitted. The profile ``agentskills`` also offers programs deeper in
+    scripts/. All profiles except ``apexbridge`` also offer files outside scripts/ that SKILL.md shows as
+    commands.
     """
     return tuple(_offered(tuple(paths), manifest, profile, read))
 
@@ -65,7 +67,7 @@ def callable_scripts(package: Package) -> dict[str, str]:
 
 
 def runnable_paths(package: Package) -> list[str]:
-    """The paths of the scripts that are offered, whichever protocol calls them."""
+    """The paths of all offered scripts, regardless of their protocol."""
     return [entry.path for entry in entries_of(package)]
 
 
@@ -104,10 +106,10 @@ def choose_entry(
 
 
 def default_entry(entries: tuple[ScriptEntry, ...], manifest: Manifest) -> ScriptEntry | None:
-    """The script that runs unless one is named: the declared entry, a conventional name, or the only one.
+    """The script that runs by default: the declared entry, one with a conventional name, or the only script.
 
-    The only one is the only script directly in scripts/, otherwise the only one elsewhere. None if the
-    declared entry is not one of ``entries``, or if no rule selects a script.
+    The only script is the only one directly in scripts/, otherwise the only one elsewhere. None if the
+    declared entry is not in ``entries``, or if no rule selects a script.
     """
     if manifest.resources.entry:
         return next((entry for entry in entries if entry.path == manifest.resources.entry), None)
@@ -238,7 +240,7 @@ def _order(path: str) -> tuple[int, str]:
 
 def _is_entry(path: str, profile: Profile) -> bool:
     if not path.endswith(EXTENSIONS):
-        return False  # the common case: a path object takes ten times as long
+        return False  # fast path for the common case: a path object takes ten times as long
     pure = PurePosixPath(path)
     folder = "" if str(pure.parent) == "." else str(pure.parent)
     if pure.suffix not in EXTENSIONS or pure.name.startswith((".", "_")) or pure.name.endswith(".d.ts"):

@@ -24,7 +24,9 @@ from worker.protocols.prompts.prompt_call import prompt_protocol
 
 @dataclass(frozen=True)
 class Script:
-    """A script. ``protocol`` is for calls without action or tool; ``phases`` are phase files that list it."""
+    """A script. ``protocol`` applies to calls without action or tool; ``phases`` are the phase files that
+    list the script.
+    """
 
     id: str
     path: str

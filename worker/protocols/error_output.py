@@ -1,7 +1,8 @@
-"""Finds in a program's output why it failed: a Python, JavaScript, shell or other error, or its last line.
+"""Finds the cause of a failure in a program's output: an error of Python, JavaScript, a shell or another
+language, or the last line.
 
-Reads only the ends of the streams, and works on any bytes: progress bars, colours, binary data. Every pattern
-is linear in the length of a line, because the output is untrusted.
+Reads only the ends of the streams, and accepts any bytes, such as progress bars, colours and binary data.
+Every pattern is linear in the length of a line, because the output is untrusted.
 """
 
 import re
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from worker.protocols.call import Cause
 from worker.protocols.script_files import own_file
 
-_MAX_BYTES = 131_072  # read from the end of each stream
+_MAX_BYTES = 131_072  # bytes read from the end of each stream
 _MAX_LINES = 4_000
 _MAX_LINE = 2_000  # characters of a line
 _MAX_FRAMES = 400  # lines between an error and the start of its stack
@@ -34,7 +35,7 @@ _JS_ERROR = re.compile(
 _DENO_ERROR = re.compile(r"error: (?:Uncaught )?(?:\(in promise\) )?(.+)$")
 _JS_CAUSE = re.compile(r"\s*(?:\[cause\]|Caused by|cause):? (?:Uncaught )?(.+)$")
 _JS_PLACE = re.compile(r"(?:file://)?(\S+):(\d+)$")
-# Others: the message, the file and the line
+# Other languages: the message, the file and the line
 _SHELL = re.compile(r"(?P<file>[^\s:]+): (?:line )?(?P<line>\d+): (?P<message>\S.*)$")
 _RUBY = re.compile(
     r"(?P<file>[^\s:]+):(?P<line>\d+):in [^:]+: (?P<message>.*?)(?: \((?P<type>[A-Z][\w:]*)\))?$"
@@ -61,7 +62,7 @@ _NAMED = re.compile(r"([A-Z]\w*(?:Error|Exception)): (.+)$")
 
 @dataclass(frozen=True)
 class _Found:
-    """An error in the output; of several, the last one is the cause."""
+    """An error in the output. If there are several, the last one is the cause."""
 
     at: int  # index of its line
     cause: Cause
@@ -167,7 +168,9 @@ def _python_place(lines: Sequence[str], end: int, folders: Sequence[str]) -> tup
 
 
 def _group_start(lines: Sequence[str], at: int) -> int | None:
-    """The index of the line that begins the exception group around line ``at``; None outside of one."""
+    """The index of the line at which the exception group around line ``at`` begins; None if there is no
+    group.
+    """
     for n in range(at, max(-1, at - _MAX_FRAMES), -1):
         if lines[n].lstrip().startswith("+ Exception Group Traceback"):
             return n
@@ -235,7 +238,9 @@ def _javascript_error(line: str) -> Cause | None:
 def _javascript_place(
     lines: Sequence[str], at: int, last: int, folders: Sequence[str]
 ) -> tuple[str, int | None]:
-    """The first frame in the skill, otherwise the place that a syntax error names before its excerpt."""
+    """File and line of the first frame in the skill, otherwise of the place that a syntax error names before
+    its excerpt.
+    """
     around = [
         *(_JS_FRAME.match(line) for line in lines[at : last + 1]),
         *(_JS_PLACE.match(line) for line in reversed(lines[max(0, at - 8) : at])),
@@ -247,7 +252,9 @@ def _javascript_place(
 
 
 def _with_inner(lines: Sequence[str], message: str, first: int, last: int) -> str:
-    """The message with that of the innermost cause, because "fetch failed" alone explains nothing."""
+    """The message, followed by that of the innermost cause, because messages such as "fetch failed" explain
+    nothing.
+    """
     inner = [cause[1] for line in lines[first : last + 1] if (cause := _JS_CAUSE.match(line))]
     return f"{message} ({inner[-1].rstrip(' {')})" if inner else message
 
@@ -279,7 +286,9 @@ _SHELLS = ("bash", "sh", "dash", "zsh", "/bin/sh", "/bin/bash", "/usr/bin/bash",
 
 
 def _shell_message(lines: Sequence[str], at: int, found: re.Match[str]) -> str:
-    """The message; a syntax error prints a second line with the same place, which has only the source."""
+    """The message of a shell's error. Ignores the second line of a syntax error, which shows only the
+    source.
+    """
     before = _SHELL.match(lines[at - 1]) if at else None
     same = before and before["line"] == found["line"] and "syntax error" in before["message"]
     return before["message"] if before and same else found["message"]
@@ -297,7 +306,7 @@ def _last_line(lines: Sequence[str]) -> Cause | None:
 
 
 def _named(line: str) -> Cause:
-    """The cause in the line, with its type if the line names one, as in ``ValueError: no column``."""
+    """The cause in the line, with its type if the line names one, such as in ``ValueError: no column``."""
     named = _NAMED.match(line.strip())
     return Cause(named[1], named[2]) if named else Cause("", line.strip())
 

@@ -1,4 +1,4 @@
-"""Recognizes common reasons of a failure: a missing module or program, a refused host, wrong arguments.
+"""Recognizes common reasons for a failure: a missing module or program, a refused host, wrong arguments.
 
 Reads the cause and the last lines of the output. Every pattern is linear in the length of a line, because the
 output is untrusted.
@@ -21,7 +21,7 @@ from worker.sandbox.errors import (
 from worker.sandbox.policy import HostAccess
 
 _MAX_NAME = 100
-_MAX_LINES = 60  # of the output's end
+_MAX_LINES = 60  # number of lines at the end of the output that are searched
 _MAX_LINE = 500  # characters of a line
 _MAX_ADVICE = 6  # lines at the end that can name what to install
 _REFUSALS = (
@@ -121,7 +121,7 @@ _PARSER_ERRORS = ("", "CommanderError", "SystemExit", "MissingArgument", "Invali
 
 @dataclass(frozen=True)
 class FailureKind:
-    """A recognized reason: ``problem`` has its code and texts, ``file`` the place if the cause has none.
+    """A recognized reason. ``problem`` has its code and texts; ``file`` is the place if the cause has none.
 
     ``host`` is a refused host that the run's proxy has not recorded, or "".
     """
@@ -194,12 +194,14 @@ def _program_in(lines: Iterator[str] | Sequence[str]) -> str:
 
 
 def _is_program(name: str) -> bool:
-    """Whether the name is a program's, not a path in the package or the working folder."""
+    """Whether the name is the name of a program, not a path in the package or the working folder."""
     return "/" not in name or name.startswith(_SYSTEM_FOLDERS)
 
 
 def _is_quoted(message: str, last: Sequence[str]) -> bool:
-    """Whether the message only says that a command failed, as Node's does; the reason is in other lines."""
+    """Whether the message only reports that a command failed, as Node's does. The reason is then in other
+    lines.
+    """
     return message.startswith("Command failed") and bool(last)
 
 
@@ -220,7 +222,9 @@ def _refused_host(cause: Cause, last: Sequence[str], network: Sequence[HostAcces
 
 
 def _advice(cause: Cause, last: Sequence[str]) -> FailureKind | None:
-    """A missing library or program that the script itself names, often with the command that installs it."""
+    """The missing library or program that the script itself names, often with the command that installs it;
+    otherwise None.
+    """
     for line in (cause.message, *(reversed(last[-_MAX_ADVICE:]) if not cause.type else ())):
         if name := _first_name(_LIBRARY_ADVICE, line):
             return FailureKind(MODULE_MISSING.problem(module=name))

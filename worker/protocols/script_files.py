@@ -1,4 +1,6 @@
-"""Distinguishes the files of a skill from those of the platform, libraries and interpreters."""
+"""Distinguishes the skill's own files in stack traces from files of the platform, libraries and
+interpreters.
+"""
 
 from collections.abc import Sequence
 

@@ -58,7 +58,7 @@ def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
                 claim := _claim_oldest(worker, team=ready_team.team)
             ):
                 return claim
-            transaction.set_rollback(True)  # the team was not served, so it keeps its place
+            transaction.set_rollback(True)  # the team was not served, so it keeps its place in the order
     return None
 
 
@@ -75,7 +75,7 @@ def _claim_oldest(worker: str, *, run_id: int | None = None, team: int = 0) -> C
 
 
 def heartbeat(claim: Claim) -> Heartbeat:
-    """Reads, without writing, whether the claim still holds and whether cancellation was requested."""
+    """Reads whether the claim still holds and whether cancellation was requested; writes nothing."""
     cancel = sql.cancel_requested(claim.run_id, claim.token)
     return Heartbeat(held=cancel is not None, cancel=bool(cancel))
 
@@ -86,7 +86,9 @@ def renew(claim: Claim) -> bool:
 
 
 def lock_claim(claim: Claim) -> bool:
-    """Whether the claim still holds; if so, locks the run, so that it holds until the transaction ends."""
+    """Whether the claim still holds. If it does, locks the run, so that the claim holds until the transaction
+    ends.
+    """
     return bool(claimed_run(claim).select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 

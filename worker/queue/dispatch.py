@@ -42,7 +42,7 @@ def wake_parser_reader() -> bool:
 
 def count_waiting() -> int | None:
     """The number of wake-ups that no worker has fetched; None if the broker is down."""
-    with suppress(Exception):  # a broker may raise anything
+    with suppress(Exception):  # a broker may raise any exception
         return sum(message_counter.send())
     return None
 
@@ -54,7 +54,7 @@ message_counter: Hook[[], int] = Hook()
 def _send(task: str) -> bool:
     try:
         task_sender.send(task)
-    except Exception as error:  # a broker may raise anything; the work itself is safe in the database
+    except Exception as error:  # a broker may raise any exception; the work is stored in the database
         is_away = isinstance(error, OSError | OperationalError)
         log.warning("No worker could be woken; the reaper will do it: %s", error, exc_info=not is_away)
         return False

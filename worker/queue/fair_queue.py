@@ -12,8 +12,8 @@ from worker.queue import sql
 
 @dataclass(frozen=True)
 class ReadyTeam:
-    team: int  # 0: runs without a team, which are served like one team
-    limit: int  # of concurrent runs; 0: no limit
+    team: int  # 0 for runs without a team, which are served like one team
+    limit: int  # limit of concurrent runs; 0 means no limit
 
 
 def ready_teams() -> list[ReadyTeam]:
@@ -36,5 +36,7 @@ def claimable_runs(before: datetime) -> RunQuerySet:
 
 
 def has_reached_limit(team: ReadyTeam) -> bool:
-    """Whether the team has reached its limit. Call ``sql.record_served`` first: it serializes workers."""
+    """Whether the team has reached its limit. Call ``sql.record_served`` before, because it makes workers
+    wait for each other.
+    """
     return bool(team.limit) and sql.count_running(team.team) >= team.limit

@@ -23,8 +23,9 @@ _COLUMNS = (
 def expire_leases(now: datetime) -> list[str]:
     """Requeues or ends runs whose lease has expired at ``now``, a time of ``worker.core.clock``.
 
-    A run is requeued if it has attempts left, otherwise lost; it is cancelled if that was requested. Also
-    cancels its child runs. Returns the uids of the runs with expired leases. Safe to repeat.
+    A run with attempts left is requeued; others become ``lost``. A run whose cancellation was requested
+    becomes ``cancelled``. Also cancels its child runs. Returns the uids of the runs with expired leases. Safe
+    to repeat.
     """
     expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=now)
     return [run.uid for run in expired.only(*_COLUMNS) if _expire_lease(run, now)]
@@ -63,8 +64,8 @@ def _expire_lease(run: Run, now: datetime) -> bool:
 def defer(claim: Claim, seconds: float) -> bool:
     """Requeues a run that can't start yet, so that it is claimed again after ``seconds`` at the earliest.
 
-    The attempt is deleted and does not count. Returns False if the lease was lost. A run that was cancelled
-    meanwhile ends here: in the queue, nothing would notice until its next claim.
+    The attempt is deleted and does not count. Returns False if the lease was lost. Ends a run that was
+    cancelled meanwhile, because in the queue the cancellation would take effect only at the next claim.
     """
     now = timezone.now()
     back = {"attempt": claim.attempt - 1, "claim_token": "", "lease_until": None, "started_at": None}

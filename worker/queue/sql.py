@@ -12,9 +12,9 @@ from django.db import connection
 from registry.core.sql import execute, fetch_all
 from worker.core import clock
 
-# Reads the smallest team id, then the next larger one, and so on: one index look-up per waiting team.
-# Running runs are counted in an index that has no other runs: a team's history may be long.
-# Team 0 means runs without a team.
+# Reads the smallest team id, then the next larger one, and so on, with one index look-up per waiting team.
+# Counts running runs in an index that contains only these, because a team's history may be long. Team 0
+# stands for runs without a team.
 _WAITING = """
 WITH RECURSIVE waiting(team) AS (
        SELECT min(team_id) FROM worker_run WHERE status = 'queued' AND team_id IS NOT NULL
@@ -73,7 +73,7 @@ UPDATE worker_attempt SET finished_at = %s, status = %s, failure_code = %s, step
 class WaitingTeam(NamedTuple):
     """A team with queued runs; ``limit`` is its own limit of concurrent runs, None if it has none."""
 
-    team: int  # 0: runs without a team
+    team: int  # 0 for runs without a team
     served_at: datetime | str | None
     limit: int | None
     running: int
@@ -99,7 +99,7 @@ class ClaimedRow(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """How a run or an attempt ended; both rows store these."""
+    """The end of a run or an attempt; the rows of both store these values."""
 
     finished_at: datetime
     status: str
@@ -113,7 +113,7 @@ def waiting_teams() -> list[WaitingTeam]:
 
 
 def record_served(team: int, now: datetime) -> None:
-    """Records that the team was served; workers that serve the same team wait for each other here."""
+    """Records that the team was served. Workers that serve the same team wait for each other in this call."""
     execute(_RECORD_SERVED, (team, _db_time(now)))
 
 
@@ -128,7 +128,9 @@ def count_running(team: int) -> int:
 
 
 def claim_oldest(token: str, now: datetime, *, run_id: int | None = None, team: int = 0) -> ClaimedRow | None:
-    """Claims the given run or the team's oldest one, if runnable; otherwise None. Only one worker gets it."""
+    """Claims the given run or the team's oldest runnable one; None without one. Only one worker gets the
+    run.
+    """
     if run_id is not None:
         which, values = "id = %s", [run_id]
     else:
@@ -171,7 +173,7 @@ def finish_run(
 ) -> bool:
     """Ends the claimed run; returns False if the claim no longer holds. ``cause`` and ``result`` are JSON.
 
-    Other runs can reuse its answer for ``cache_for``; None: never.
+    Other runs can reuse the answer for the time ``cache_for``; None means never.
     """
     until = None if cache_for is None else _db_time(ending.finished_at + cache_for)
     values = (

@@ -1,8 +1,8 @@
-"""Changes of ``Run.status``, which no other package writes. Of concurrent changes, only one takes effect.
+"""Changes ``Run.status``, which no other package writes. Only one of several concurrent changes takes effect.
 
-``[waiting_approval →] queued → running → succeeded | failed | timed_out | cancelled | lost | refused``.
-A run that is deferred or whose lease expires returns to ``queued``. A queued run can also end as
-``cancelled``, and a run that waits for approval as ``cancelled`` or ``refused``.
+``[waiting_approval →] queued → running → succeeded | failed | timed_out | cancelled | lost | refused``. A run
+that is deferred or whose lease expires returns to ``queued``. A queued run can also end as ``cancelled``, and
+a run that waits for approval as ``cancelled`` or ``refused``.
 """
 
 import json
@@ -35,7 +35,7 @@ WAITING = (RunStatus.QUEUED, RunStatus.WAITING_APPROVAL)
 
 @dataclass(frozen=True)
 class Verdict:
-    """How an attempt ended, for the run's row; ``failure_code`` is "" only for success."""
+    """The end of an attempt, as stored in the run's row; ``failure_code`` is "" only for success."""
 
     status: RunStatus
     failure_code: str = ""
@@ -58,7 +58,7 @@ def enqueue(run: Run) -> None:
 
 
 def enqueue_for_approval(run: Run) -> None:
-    """Inserts the run as waiting for approval: no worker claims it."""
+    """Inserts the run as waiting for approval, so that no worker claims it."""
     run.status = RunStatus.WAITING_APPROVAL
     _insert(run)
 
@@ -140,7 +140,8 @@ def finish(claim: Claim, verdict: Verdict, *, write: Callable[[], None]) -> bool
         write()
         delivery.run_ended(claim, claim.run_id, verdict.status, ending.finished_at)
         if failure:
-            record(failure, ending.finished_at)  # last: other failures of the group wait for this row
+            # Done last, because other failures of the group wait for this row.
+            record(failure, ending.finished_at)
     return True
 
 

@@ -16,12 +16,14 @@ from kombu.utils.json import dumps, loads
 
 ALIAS = "skillquay"
 _PROCESSED_KEPT_S = 60.0
-_LOOK_S = 0.005  # between two polls of the folder; a poll takes 20 µs
+_LOOK_S = 0.005  # pause between two polls of the folder; a poll takes 20 µs
 
 
 class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
-        """Writes under a hidden name, then renames. The stock transport can show readers an empty file."""
+        """Writes the message under a hidden name, then renames it. The original transport can show readers an
+        empty file.
+        """
         name = f"{time.time_ns()}_{os.urandom(8).hex()}.{queue}.msg"
         hidden = os.path.join(self.data_folder_out, f".{name}")
         with open(hidden, "w") as file:
@@ -29,7 +31,9 @@ class Channel(filesystem.Channel):
         os.rename(hidden, os.path.join(self.data_folder_out, name))
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
-        """Returns the oldest message or raises Empty; of several readers, one wins the rename."""
+        """Returns the oldest message, or raises Empty. Only one of several readers succeeds in renaming the
+        file.
+        """
         ending = f".{queue}.msg"
         names = sorted(name for name in os.listdir(self.data_folder_in) if name.endswith(ending))
         for name in names:
@@ -40,7 +44,8 @@ class Channel(filesystem.Channel):
                 os.rename(os.path.join(self.data_folder_in, name), processed)
             except FileNotFoundError:
                 continue
-            with open(processed) as file, contextlib.suppress(ValueError):  # empty after a power failure
+            # The file is empty after a power failure.
+            with open(processed) as file, contextlib.suppress(ValueError):
                 return loads(file.read())
         raise Empty
 
@@ -61,12 +66,14 @@ class Transport(filesystem.Transport):
 
 
 TRANSPORT_ALIASES[ALIAS] = "worker.queue.transport:Transport"
-for scheme in ("redis", "rediss"):  # kombu's own names, because it configures TLS for "rediss"
+for scheme in ("redis", "rediss"):  # kombu's own aliases, because kombu configures TLS for "rediss"
     TRANSPORT_ALIASES[scheme] = "worker.queue.redis_transport:RedisTransport"
 
 
 def folders(var: Path) -> dict[str, str]:
-    """The broker's folders below ``var``, created if missing, as kombu's transport options."""
+    """Creates the broker's folders below ``var`` if missing, and returns them as kombu's transport
+    options.
+    """
     queue, processed, control = (var / "broker" / name for name in ("queue", "taken", "control"))
     for folder in (queue, processed, control):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

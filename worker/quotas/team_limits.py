@@ -1,4 +1,4 @@
-"""Team limits: concurrent runs, runs and CPU time per day, stored bytes; with warnings at 80 %."""
+"""Team limits of concurrent runs, runs and CPU time per day, and stored bytes, with warnings at 80 %."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -29,7 +29,9 @@ _CODES = {
 
 @dataclass(frozen=True)
 class LimitUsage:
-    """A limit of a team and its usage. ``limit`` 0 means none; ``own`` means set for this team."""
+    """A limit of a team and its usage. A ``limit`` of 0 means no limit; ``own`` is True if it was set for
+    this team.
+    """
 
     name: str
     used: int
@@ -120,7 +122,7 @@ def warnings_of(team: Team | None) -> Iterator[Problem]:
 
 
 def blocking_limit(run: Run) -> int:
-    """The limit of concurrent runs that a queued run waits for; 0 if it does not wait for the limit."""
+    """The limit of concurrent runs that delays a queued run; 0 if the run does not wait for the limit."""
     if run.status != RunStatus.QUEUED or run.team is None:
         return 0
     (use,) = usage_of(run.team, ["concurrent_runs"])

@@ -63,9 +63,9 @@ def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's uploads, runs with their requests, memories, proposals and decisions: iterators by name.
+    """The user's uploads, runs with their requests, memories, proposals and decisions as iterators by name.
 
-    Each run is read on its own, because its request and result can hold megabytes.
+    Reads runs one at a time, because a request or result can contain megabytes.
     """
     runs = Run.objects.filter(caller=user).order_by("pk").values_list("pk", flat=True)
     inputs = InputFile.objects.filter(owner=user).order_by("pk").iterator(chunk_size=200)
@@ -123,8 +123,8 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 def _erase(runs: QuerySet[Run]) -> set[str]:
     """Erases the content of runs that have ended; returns the digests of their files.
 
-    Returns no digests while any run is running: that run may have stored the same content, and records this
-    only at its end. In that case, the storage's sweep removes unused content later.
+    Returns no digests while any run is running, because that run may have stored the same content and records
+    this only at its end. The storage's sweep then removes unused content later.
     """
     ended = runs.filter(status__in=states.ENDED, erased_at=None)
     files = {run.pk: run.files for run in ended.only("files")}

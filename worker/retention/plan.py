@@ -1,4 +1,4 @@
-"""What retention removes: one rule for the preview and for the removal."""
+"""Decides what retention removes, for both the preview and the removal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from worker.models import Artifact, Run
 from worker.retention.policies import Policies, Policy
 from worker.retention.protected import protected
 
-_Pair = tuple[int | None, int | None]  # primary keys of team and skill
+_Pair = tuple[int | None, int | None]  # primary keys of a team and a skill
 
 
 class Candidate(NamedTuple):
@@ -40,13 +40,13 @@ class Candidate(NamedTuple):
     finished_at: datetime
     log_bytes: int
     root_id: int | None
-    is_tree_protected: bool  # whether a run that it started must stay
+    is_tree_protected: bool  # whether a run that this one started must be kept
     artifact_bytes: int | None
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What goes of a run: the row with everything, or only its artifacts, its log or both."""
+    """The parts of a run that retention removes: the whole run, or only its artifacts, its log or both."""
 
     row: bool = False
     artifacts: bool = False
@@ -58,17 +58,17 @@ class Decision:
 
 @dataclass(frozen=True)
 class Plan:
-    """The policies at one time, with the figures of all runs that they need."""
+    """The policies at one time, with the figures of runs that the policies need."""
 
     policies: Policies
     now: datetime
-    # The oldest run among the last ones to keep, for policies with ``keep_last``.
+    # The oldest of the newest runs to keep, for policies with ``keep_last``.
     kept_since: Mapping[tuple[Policy, _Pair], int] = field(default_factory=dict)
-    # The newest run of a team whose artifacts exceed the team's maximum size.
+    # By team, the newest run whose artifacts are beyond the maximum size.
     over_size: Mapping[int | None, int] = field(default_factory=dict)
 
     def decide(self, run: Candidate) -> Decision:
-        """A run that another run started goes with the whole tree, not on its own."""
+        """The decision about the run. A child run is removed only with its whole tree."""
         removing = [policy for policy in self.policies.of(run.team_id) if not self._keeps(policy, run)]
         is_root = run.root_id is None and not run.is_tree_protected
         if is_root and any(policy.expires(run.status, run.finished_at, self.now) for policy in removing):
@@ -81,7 +81,7 @@ class Plan:
         )
 
     def candidates(self, runs: QuerySet[Run]) -> QuerySet[Run]:
-        """The rows of ``runs`` that can match a policy, as values for ``Candidate``."""
+        """The rows of ``runs`` that may match a policy, as values for ``Candidate``."""
         must_stay = protected(self.now)
         in_tree = Run.objects.filter(root=OuterRef("pk")).filter(must_stay)
         sizes = Artifact.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(n=Sum("size"))
@@ -100,30 +100,30 @@ class Plan:
         return rows
 
     def decisions(self, runs: QuerySet[Run]) -> Iterator[tuple[Candidate, Decision]]:
-        """Yields the runs that go or lose something, in the order of ``runs``."""
+        """Yields the runs from which the plan removes something, in the order of ``runs``."""
         for values in self.candidates(runs).values_list(*Candidate._fields).iterator():
             candidate = Candidate(*values)
             if decision := self.decide(candidate):
                 yield candidate, decision
 
     def _keeps(self, policy: Policy, run: Candidate) -> bool:
-        """Whether the run is one of the last ones of its skill that the policy keeps."""
+        """Whether the run is one of the newest runs of its skill that the policy keeps."""
         if policy.keep_last is None or run.skill_id is None:
             return False
         return run.pk >= self.kept_since.get((policy, (run.team_id, run.skill_id)), 0)
 
 
 def make_plan(policies: Policies, now: datetime, *, team_id: int | None = None) -> Plan:
-    """The plan for the present runs; with ``team_id``, only for runs of this team.
+    """The plan for the current runs; with ``team_id``, only for runs of this team.
 
-    Later runs can only make a plan keep more than necessary.
+    The plan stays safe when more runs are created: it then only keeps more than necessary.
     """
     runs = Run.objects.filter(team=team_id) if team_id else Run.objects.all()
     return Plan(policies, now, _kept_since(policies, runs), _over_size(policies, runs))
 
 
 def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _Pair], int]:
-    """Only runs that no other run started count as a skill's last ones."""
+    """By policy, team and skill, the oldest of the newest runs to keep. Child runs don't count."""
     since: dict[tuple[Policy, _Pair], int] = {}
     started = runs.filter(parent=None, case_name="", skill__isnull=False)
     scopes = [(policies.site, started)]
@@ -139,7 +139,7 @@ def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _
 
 
 def _over_size(policies: Policies, runs: QuerySet[Run]) -> dict[int | None, int]:
-    """By team, the newest run at which the artifacts of newer runs use up the maximum size."""
+    """By team, the newest run for which the artifacts of newer runs already use up the maximum size."""
     found: dict[int | None, int] = {}
     if not any(policy.artifact_bytes for policy in (policies.site, *policies.teams.values())):
         return found

@@ -1,4 +1,4 @@
-"""Retention policies: how long the site keeps runs, and what a team removes earlier."""
+"""Retention policies: how long the site keeps runs, and shorter periods of teams."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DAYS = {
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy's values; None means keep. See ``RetentionPolicy`` for each."""
+    """The values of a policy; None means no limit. ``RetentionPolicy`` describes each value."""
 
     succeeded_days: int | None = None
     failed_days: int | None = None
@@ -55,7 +55,9 @@ class Policy:
 
     @property
     def shortest_days(self) -> int | None:
-        """The smallest age at which it removes anything; None if it removes nothing by age."""
+        """The smallest age in days at which the policy removes anything; None if it removes nothing by
+        age.
+        """
         ages = (self.succeeded_days, self.failed_days, self.other_days, self.artifact_days, self.log_days)
         return min((days for days in ages if days is not None), default=None)
 
@@ -78,7 +80,7 @@ class Policies(NamedTuple):
     teams: Mapping[int, Policy]
 
     def of(self, team_id: int | None) -> tuple[Policy, ...]:
-        """The policies that hold for runs of the team: each can remove them."""
+        """The policies that apply to runs of the team; each of them can remove runs."""
         own = self.teams.get(team_id) if team_id is not None else None
         return (self.site, own) if own else (self.site,)
 
@@ -90,16 +92,16 @@ def load_policies() -> Policies:
 
 
 def policy_of(team: Team | None) -> Policy:
-    """The own policy of the team, or the site's for None."""
+    """The team's own policy; for None, the site's policy."""
     rows = RetentionPolicy.objects.filter(team=team) if team else RetentionPolicy.objects.filter(is_site=True)
     row = rows.first()
     return _policy(row) if row else Policy()
 
 
 def effective_policy(site: Policy, own: Policy) -> Policy:
-    """What holds for a team, as its page shows it: of each two values the smaller one.
+    """The policy that applies to a team, as its page shows it: the smaller of the two values each.
 
-    The last runs of a skill stay only if each policy that removes runs keeps them.
+    A skill's newest runs are kept only if every policy that removes runs keeps them.
     """
     values: dict[str, int | None] = {}
     for name in NAMES:

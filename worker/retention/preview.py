@@ -1,4 +1,4 @@
-"""What retention would remove now, with the present or with proposed policies."""
+"""Previews what retention would remove now, with the current or with proposed policies."""
 
 from __future__ import annotations
 
@@ -17,26 +17,28 @@ from worker.models import Artifact, Run
 from worker.retention import policies
 from worker.retention.plan import Candidate, Decision, make_plan
 
-MAX_RUNS = 200_000  # to remove, or to take artifacts or log from; a longer preview is incomplete
+MAX_RUNS = 200_000  # limit of affected runs; a longer preview is incomplete
 _BATCH = 500
 _SAMPLES = 5
 
 
 @dataclass
 class PreviewRow:
-    """Runs of one skill with one outcome that would go, with their child runs."""
+    """Runs of one skill with one outcome that would be removed, with their child runs."""
 
     skill: str
     status: str
     runs: int = 0
-    bytes: int = 0  # artifacts and logs
+    bytes: int = 0  # bytes of artifacts and logs
 
 
 @dataclass
 class Preview:
-    """``artifact_runs`` and ``log_runs`` stay, but lose artifacts or log.
+    """The result of a preview. ``artifact_runs`` and ``log_runs`` count runs that would lose only artifacts
+    or log.
 
-    ``oldest`` and ``newest`` are the ends of runs that go; child runs do not count. ``samples`` are ids.
+    ``oldest`` and ``newest`` are the earliest and latest end times of the runs that would be removed, without
+    child runs. ``samples`` are ids.
     """
 
     rows: list[PreviewRow] = field(default_factory=list)
@@ -59,7 +61,7 @@ class Preview:
 
 
 def preview(team: Team | None, changes: Mapping[str, int | None], actor: Actor) -> Preview:
-    """What would go of the team's runs, or of all runs for None, after ``changes`` of the policy.
+    """The runs of the team (of all for None) that would be removed after ``changes`` to the policy.
 
     Raises the refusals of ``policies.set_policy``.
     """

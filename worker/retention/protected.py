@@ -1,4 +1,4 @@
-"""The runs that retention never removes, whatever their age."""
+"""Selects the runs that retention never removes, regardless of their age."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from django.db.models import Exists, OuterRef, Q
 from worker.models import CaseResult, Memory, MemoryWrite, Run, RunTotals, ShareLink, WriteState
 from worker.queue.states import ENDED
 
-_CACHE_MARGIN = timedelta(hours=1)  # a request that has found the answer may still refer to the run
+_CACHE_MARGIN = timedelta(hours=1)  # a request that has just found the answer may still refer to the run
 
 
 def protected(now: datetime) -> Q:
-    """A filter for runs that must stay: not ended, pinned, not counted yet, or referenced.
+    """A filter for runs that must be kept: those that have not ended, are pinned, are not counted yet, or are
+    referenced.
 
-    References are: an answer that other runs can get or got, the newest sample of an error group, the result
-    of a case, a memory of the run, a proposed memory that waits for review, and an active share link.
+    A reference is an answer that other runs reused or can reuse, the newest sample of an error group, the
+    result of a case, a memory of the run, a proposed memory that waits for review, or an active share link.
     """
     totals = RunTotals.objects.first()
     uncounted = (

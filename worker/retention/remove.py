@@ -1,7 +1,8 @@
-"""Removes runs, artifacts and logs that the policies no longer keep, in small batches next to traffic.
+"""Removes runs, artifacts and logs that the policies no longer keep, in small batches during normal
+operation.
 
-One process at a time walks through all runs under a lease. Each batch is one transaction that also stores how
-far the pass is, so a killed process loses at most one batch, and the next one continues.
+One process at a time goes through all runs under a lease. Each batch is one transaction that also stores the
+position, so a killed process loses at most one batch, and another process continues.
 """
 
 from __future__ import annotations
@@ -24,14 +25,16 @@ from worker.retention.plan import Candidate, Decision, Plan, make_plan
 from worker.retention.policies import Policies, load_policies
 
 EVERY = timedelta(days=1)
-BATCH = 200  # runs that a batch looks at
+BATCH = 200  # number of runs that a batch examines
 _RENEW_S = 15.0
 _MAX_PAUSE_S = 1.0
 
 
 @dataclass(frozen=True)
 class Removed:
-    """``artifacts`` and ``logs`` count runs that lost only these. ``bytes`` are of artifacts and logs."""
+    """Removed amounts. ``artifacts`` and ``logs`` count runs that lost only these. ``bytes`` is the size of
+    removed artifacts and logs.
+    """
 
     runs: int = 0
     artifacts: int = 0
@@ -40,15 +43,16 @@ class Removed:
 
 
 def last_pass() -> RetentionPass | None:
-    """The present or last pass; None before the first one."""
+    """The current or last pass; None before the first one."""
     return RetentionPass.objects.first()
 
 
 def run_pass(*, wait: Callable[[float], bool] = lambda seconds: False) -> bool:
-    """Does the pass that is due, or continues one that was interrupted; returns whether it came to the end.
+    """Runs the pass that is due, or continues an interrupted one; returns whether it was completed.
 
-    After each batch, ``wait`` gets the seconds that the batch took, so that others can work as long, and
-    returns True to end early. Does nothing if no policy removes anything, or another process does the pass.
+    After each batch, calls ``wait`` with the seconds that the batch took, so that other work gets the same
+    time. ``wait`` returns True to end the pass early. Does nothing if no policy removes anything, or if
+    another process runs the pass.
     """
     now = timezone.now()
     policies = load_policies()
@@ -72,13 +76,13 @@ def run_pass(*, wait: Callable[[float], bool] = lambda seconds: False) -> bool:
 
 
 def remove_now() -> bool:
-    """Does a pass without waiting until it is due; returns whether it came to the end, like ``run_pass``."""
+    """Runs a pass at once, even if none is due; returns whether it was completed."""
     RetentionPass.objects.update(due_at=timezone.now())
     return run_pass()
 
 
 def _walk(plan: Plan, lease: Lease[RetentionPass], wait: Callable[[float], bool]) -> bool:
-    """Removes batch after batch; returns False if ``wait`` ended it early. Ends if a policy was changed."""
+    """Removes batch after batch until a policy is changed; returns False if ``wait`` ended the pass early."""
     cursor, renewed_at = lease.job.cursor, time.monotonic()
     while (end := _end_of_batch(cursor)) is not None:
         began = time.monotonic()
@@ -101,7 +105,7 @@ def _end_of_batch(cursor: int) -> int | None:
 
 
 def _remove(plan: Plan, runs: Collection[int], lease: Lease[RetentionPass], cursor: int) -> None:
-    """Removes these runs as far as the plan still says so after they are locked. Raises LeaseLost."""
+    """Locks the runs, and removes what the plan then still decides. Raises LeaseLost."""
     with transaction.atomic():
         lease.lock()
         locked = Run.objects.filter(Q(pk__in=runs) | Q(root__in=runs)).select_for_update(of=("self",))
@@ -143,9 +147,9 @@ def _log_bytes(runs: Collection[int]) -> int:
 
 
 def _finish(lease: Lease[RetentionPass], policies: Policies) -> bool:
-    """Ends the pass, with an audit entry if it removed anything; False if the lease was lost.
+    """Ends the pass, with an audit entry if the pass removed anything; returns False if the lease was lost.
 
-    The next pass is due in a day, or at once if the policies are not those of this pass any more.
+    The next pass is due in a day, or at once if the policies have changed since this pass began.
     """
     with transaction.atomic():
         job = lease.row().select_for_update().first()

@@ -1,4 +1,6 @@
-"""Why a run failed, for commands, API and pages. Only for actors who can read the run's content."""
+"""The cause of a run's failure, for commands, API and pages. Show it only to actors who can read the run's
+content.
+"""
 
 import re
 from typing import Any
@@ -14,7 +16,7 @@ FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST, RunStatus.REFUS
 
 
 def cause_of(run: Run) -> Cause | None:
-    """Why the run failed; None if it did not fail or its content was erased.
+    """The cause of the run's failure; None if the run did not fail or its content was erased.
 
     If no attempt recorded a cause, for example because the worker was lost, returns the failure code and its
     message.
@@ -36,7 +38,7 @@ def cause_document(run: Run) -> dict[str, Any] | None:
 
 
 def _remedy_of(run: Run) -> str:
-    """The remedy of the failure code in the reader's language; "" for the codes of skills."""
+    """The remedy of the failure code in the reader's language; "" for a skill's own codes."""
     if run.failure_code not in CODES:
         return ""
     code = code_named(run.failure_code)
@@ -44,7 +46,9 @@ def _remedy_of(run: Run) -> str:
 
 
 def cause_text(run: Run) -> str:
-    """The cause as in "ValueError: no column 'date'", without a type that repeats the failure code; or ""."""
+    """The cause, such as "ValueError: no column 'date'", without a type that repeats the failure code; ""
+    without a cause.
+    """
     cause = cause_of(run)
     if cause is None:
         return ""

@@ -42,7 +42,7 @@ class StepSide:
 
 @dataclass(frozen=True)
 class StepPair:
-    """A step that both runs have, or only one of them; the other side is then None."""
+    """A step of both runs, or of only one of them; the other side is then None."""
 
     name: str
     kind: str
@@ -112,7 +112,7 @@ def _values(before: Run, after: Run, column: str, value: Callable[[Run], Any]) -
 
 
 def _is_comparable(run: Run, column: str) -> bool:
-    """Whether the column has at most ``MAX_BYTES`` characters, so that a comparison may read it."""
+    """Whether the column has at most ``MAX_BYTES`` characters, so that it is small enough to compare."""
     length = Run.objects.filter(pk=run.pk).values_list(Length(Cast(column, TextField())), flat=True).get()
     return (length or 0) <= MAX_BYTES
 
@@ -201,7 +201,7 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 def _log(run: Run) -> bytes:
     """The log of the last attempt.
 
-    Does not load a log over ``MAX_BYTES``: returns blanks instead, which ``compare_texts`` reports as too
+    Does not load a log over ``MAX_BYTES``, but returns as many blanks, which ``compare_texts`` reports as too
     large.
     """
     if run.log_bytes > MAX_BYTES:

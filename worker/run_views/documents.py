@@ -1,4 +1,4 @@
-"""The document of a run for commands, API and pages."""
+"""Serializes a run for commands, API and pages."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -29,8 +29,8 @@ def run_document(
 ) -> dict[str, Any]:
     """The run's document, without the keys of its content if the actor can't read the run.
 
-    Includes the last ``stream_bytes`` of stdout and stderr. Unless ``with_inputs``, leaves the request in
-    the database. Raises NOT_FOUND if the actor can't see the run.
+    Includes the last ``stream_bytes`` of stdout and stderr. Unless ``with_inputs``, does not read the request
+    from the database. Raises NOT_FOUND if the actor can't see the run.
     """
     known = Run.objects.visible_to(actor).filter(pk=run.pk)
     if not known.exists():
@@ -201,7 +201,9 @@ def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:
 
 
 def _error(run: Run) -> dict[str, Any] | None:
-    """The error of a run whose result has none, such as a cancelled one; None without a failure code."""
+    """The error of a run without an error in its result, such as a cancelled run; None without a failure
+    code.
+    """
     if not run.failure_code:
         return None
     return {"code": run.failure_code, "message": run.message, "details": None}
@@ -231,7 +233,7 @@ _PLATFORM = {"kind": "platform", "step_id": "", "input": None, "output": None, "
 
 
 def host_accesses(run: Run) -> list[dict[str, Any]]:
-    """The hosts that the last attempt tried to reach; refused ones with message and remedy."""
+    """The hosts that the last attempt tried to reach. Refused hosts have a message and a remedy."""
     attempt = Attempt.objects.filter(run=run, number=run.attempt).only("network").first()
     return [{**dial, **_access_message(dial)} for dial in (attempt.network if attempt else [])]
 

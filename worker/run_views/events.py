@@ -12,20 +12,20 @@ from worker.models import Attempt, Run, RunStatus, Step
 from worker.queue.states import ENDED
 
 POLL_S = 0.25
-_MAX_STEPS = 1_000  # of the skill, per batch
-_MAX_LOG_BYTES = 65_536  # per batch; the same amount may be buffered for a slow reader
+_MAX_STEPS = 1_000  # steps of the skill per batch
+_MAX_LOG_BYTES = 65_536  # bytes per batch; the same amount may be buffered for a slow reader
 
 
 @dataclass(frozen=True)
 class _Position:
-    """How far a reader has read a run's events; as text, the id of the last event."""
+    """The position of a reader in a run's events. As text, it is the id of the last event."""
 
     attempt: int = 0
     offset: int = 0
     status: str = ""
     progress: str = ""
     steps: int = 0
-    own: int = 0  # the skill's steps
+    own: int = 0  # number of the skill's steps
 
     def __str__(self) -> str:
         return f"{self.attempt}.{self.offset}.{self.status}.{self.progress}.{self.steps}.{self.own}"
@@ -53,7 +53,9 @@ Event = dict[str, Any]  # {"event": "log" | "progress" | "status" | "step", "dat
 
 
 class Head(NamedTuple):
-    """The columns of a run that change with its events: an equal head means no new events."""
+    """The columns of a run that change with its events. An unchanged head means that there are no new
+    events.
+    """
 
     attempt: int
     status: str
@@ -71,7 +73,7 @@ class Head(NamedTuple):
 
 @dataclass(frozen=True)
 class EventBatch:
-    """New events. If ``more``, read again at once, otherwise when the head has changed."""
+    """New events. If ``more``, the caller should read again at once, otherwise when the head has changed."""
 
     events: list[Event]
     position: str
@@ -91,7 +93,7 @@ def _event_text(event: Event) -> str:
 
 
 def read_heads(uids: Collection[str]) -> dict[str, Head]:
-    """The heads of many runs by uid, in one query; runs that do not exist are missing."""
+    """The heads of runs by uid, read with one query; omits runs that do not exist."""
     rows = Run.objects.filter(uid__in=uids).values_list("uid", *Head._fields)
     return {uid: Head(*row) for uid, *row in rows.order_by()}
 
@@ -147,7 +149,9 @@ def _add_log(row: Mapping[str, Any], builder: _EventBuilder) -> None:
 
 
 def _add_platform_steps(row: Mapping[str, Any], builder: _EventBuilder) -> None:
-    """Adds the platform's steps that have ended. They are stored with the log, and at the end of the run."""
+    """Adds the platform's steps that have ended. The monitor stores them with the log, and at the end of the
+    run.
+    """
     steps = (
         Attempt.objects.filter(run_id=row["id"], number=row["attempt"])
         .values_list("steps", flat=True)

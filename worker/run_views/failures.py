@@ -10,7 +10,7 @@ from worker.models import Run, RunQuerySet, RunStatus
 from worker.run_views.cause import FAILED
 
 _SHOWN = 5
-_MAX_READ = 500  # newest failures of the skill that are compared: their causes are documents, not columns
+_MAX_READ = 500  # number of newest failures that are compared, because their causes are JSON, not columns
 _COLUMNS = ("uid", "number", "version_number", "status", "finished_at")
 
 
@@ -27,7 +27,7 @@ class RunReference:
 
 @dataclass(frozen=True)
 class SimilarFailures:
-    """The newest similar failures, and the ``count`` of all, which is a lower bound if ``has_more``."""
+    """The newest similar failures. ``count`` is the number of all; if ``has_more``, there are even more."""
 
     runs: tuple[RunReference, ...] = ()
     count: int = 0
@@ -38,7 +38,7 @@ def similar_failures(run: Run, actor: Actor) -> SimilarFailures:
     """Other failures of the skill with the same failure code and type of cause, newest first.
 
     Causes without a type are similar if their messages are equal. Considers only runs that the actor can
-    read: a match shows the content of both. Empty if ``run`` did not fail or can't be read.
+    read, because a match reveals content of both. Empty if ``run`` did not fail or can't be read.
     """
     readable = Run.objects.readable_by(actor)
     if run.skill_id is None or not _has_failed(run) or not readable.filter(pk=run.pk).exists():

@@ -1,4 +1,4 @@
-"""SQL of the views of runs: the last runs of several skills, which the ORM can't select with one query."""
+"""SQL that selects the last runs of several skills, which the ORM can't do with one query."""
 
 from collections.abc import Sequence
 

@@ -20,7 +20,7 @@ from worker.daily_runs.roll_up import rounded_duration
 from worker.models import DailyRuns, Run, RunStatus
 from worker.queue.states import ENDED
 
-MAX_RUNS = 5000  # of those not yet counted per day; the newest ones are read
+MAX_RUNS = 5000  # limit of runs not yet counted per day; the newest are read
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class VersionStatistics:
     succeeded: int
     p50_ms: float | None
     p95_ms: float | None
-    codes: tuple[tuple[str, int], ...]  # failure codes, most frequent first
+    codes: tuple[tuple[str, int], ...]  # failure codes, the most frequent first
 
     @property
     def percent(self) -> float:
@@ -65,15 +65,15 @@ class _Count:
 
 @dataclass(frozen=True)
 class SkillStatistics:
-    versions: tuple[VersionStatistics, ...]  # the highest first
-    days: tuple[RunDay, ...]  # every day, the oldest first
+    versions: tuple[VersionStatistics, ...]  # sorted by version, the highest first
+    days: tuple[RunDay, ...]  # all days, the oldest first
 
 
 def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> SkillStatistics:
     """Statistics of the ended runs of the last 90 days that are visible to the actor.
 
-    Runs of a package's cases do not count. Of runs that are not in the counts per day yet, which takes less
-    than a minute, only the newest ``MAX_RUNS`` count.
+    Runs of a package's cases do not count. Runs enter the counts per day within a minute; of those not yet
+    counted, only the newest ``MAX_RUNS`` are included.
     """
     today = (now or timezone.now()).astimezone(UTC).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
@@ -92,7 +92,7 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
 
 
 def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
-    """How many ended runs that are visible to the actor used each version, since the first one.
+    """By version number, the number of all ended runs that are visible to the actor.
 
     Runs of a package's cases do not count.
     """
@@ -114,7 +114,9 @@ def _load_counts(skill: Skill, actor: Actor, first: date) -> list[_Count]:
 
 
 def _load_uncounted(skill: Skill, actor: Actor) -> Iterator[_Count]:
-    """Starts from the index of uncounted runs, which is small; that of the skill's runs can be large."""
+    """Yields counts of the runs that are not counted per day yet. Uses the index of uncounted runs, which is
+    small.
+    """
     uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False).order_by("-id")
     keys = list(uncounted.values_list("pk", flat=True)[:MAX_RUNS])
     runs = Run.objects.visible_to(actor).without_cases().filter(pk__in=keys, status__in=ENDED)
@@ -148,13 +150,15 @@ def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatis
 
 
 def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """Without the empty code of runs that succeeded; equally frequent codes by name."""
+    """The codes without "" (success), the most frequent first; equally frequent codes are sorted by name."""
     rows: Iterable[tuple[str, int]] = ((code, runs) for code, runs in codes.items() if code)
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
 
 
 def _percentile(durations: Counter[float], part: float) -> float | None:
-    """The percentile by nearest rank, so always one of the durations; None without any."""
+    """The percentile by the nearest-rank method, which always is one of the durations; None without
+    durations.
+    """
     rank = -(-durations.total() * int(part * 100) // 100)
     for ms in sorted(durations):
         rank -= durations[ms]

@@ -9,9 +9,9 @@ from typing import Any, Literal
 from registry.packages.compare.lines import common_pairs
 from registry.packages.schemas.validate import pointer
 
-MAX_CHANGES = 300  # changes that are returned
-_MAX_CHARACTERS = 2_000  # of a value in a change
-_MAX_ITEMS = 2_000  # of lists that are aligned; longer ones are compared by index
+MAX_CHANGES = 300  # number of returned changes
+_MAX_CHARACTERS = 2_000  # length of a value in a change
+_MAX_ITEMS = 2_000  # length of lists that are aligned; longer lists are compared by index
 ValuePath = tuple[str | int, ...]
 
 

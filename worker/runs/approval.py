@@ -1,4 +1,4 @@
-"""Runs that wait for approval before they are queued."""
+"""Requests approval of runs before they are queued."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ StandingApproval = Callable[[Run, Decision], str]
 
 
 def basis(name: str | None) -> dict[str, Any]:
-    """``Run.permission`` of a run that the person with this name approved."""
+    """The value of ``Run.permission`` for a run that the person with this name approved."""
     return {"basis": "approval", "rule": None, "name": name}
 
 

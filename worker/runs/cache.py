@@ -25,8 +25,8 @@ _PLATFORM_KEYS = ("agent_id", "user_id", "household_id", "request_id")  # contex
 def is_shared(request: Request, manifest: Manifest, team: Team | None) -> bool:
     """Whether the answer may be cached for the whole team.
 
-    Needs a team, a cacheable skill with ``cache_scope: team``, and no context from the caller. Skills with
-    secrets or ``requires`` are excluded: their answers depend on the caller's permissions.
+    Needs a team, a cacheable skill with ``cache_scope: team``, and no context from the caller. Excludes
+    skills with secrets or ``requires``, because their answers depend on the caller's permissions.
     """
     own_context = any(key not in _PLATFORM_KEYS for key in request.context)
     return (
@@ -47,7 +47,7 @@ def key_of(run: Run, manifest: Manifest) -> str:
     """The cache key: a SHA-256 over everything that can change a successful answer.
 
     This includes the caller, unless the answer is shared with the team, but not the request id. A child run's
-    remaining time and output are not part of it: they can only make it fail.
+    remaining time and output are not part of it, because they can only make the run fail.
     """
     request = run.request
     context = {key: value for key, value in request["context"].items() if key != "request_id"}
@@ -95,7 +95,7 @@ def _without_files(inputs: Any, run: Run) -> Any:
 def find_answer(key: str) -> Run | None:
     """The latest success with this key that is not expired or erased; None if there is none.
 
-    Its version must still be usable. Concurrent calls are all executed: none waits for another's answer.
+    Its version must still be usable. Concurrent calls don't wait for each other's answer.
     """
     fresh = Run.objects.filter(cache_key=key, cache_until__gt=timezone.now(), status=RunStatus.SUCCEEDED)
     usable = Version.objects.usable().filter(skill=OuterRef("skill"), number=OuterRef("version_number"))
@@ -113,6 +113,6 @@ def answer_from(run: Run, source: Run) -> None:
     states.answer_from_cache(run, source)
     if not Run.objects.filter(
         pk=source.pk, erased_at=None
-    ).exists():  # erased since the look-up; ``cached_from`` has locked the row
+    ).exists():  # the run was erased after the look-up; ``cached_from`` has locked the row
         raise UNAVAILABLE.refusal()
     recording.copy_records(source, run)

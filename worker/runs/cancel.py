@@ -10,8 +10,8 @@ from worker.queue import states
 def cancel(run: Run, *, actor: Actor) -> bool:
     """Cancels a run, with an audit entry if it is another user's; returns False if it had already ended.
 
-    A running one ends soon after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN unless they are
-    its caller, a maintainer of its team or an administrator, or if their token can't run the skill.
+    A running run ends shortly after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN unless they
+    are its caller, a maintainer of its team or an administrator, or if their token can't run the skill.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
@@ -24,5 +24,7 @@ def cancel(run: Run, *, actor: Actor) -> bool:
 
 
 def _has_run_scope(actor: Actor, run: Run) -> bool:
-    """Whether the actor's token may run the skill: a token that can't start runs can't cancel them either."""
+    """Whether the actor's token may run the skill, because a token that can't start runs can't cancel them
+    either.
+    """
     return actor.token is None or (run.skill is not None and may(actor, Action.RUN, skill=run.skill))

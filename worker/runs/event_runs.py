@@ -1,4 +1,4 @@
-"""Starts runs for events: the event's payload becomes the run's inputs."""
+"""Starts runs for events, with the event's payload as inputs."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -21,7 +21,8 @@ def repeat_run(
     arguments: Sequence[Any] | None = None,
     no_cache: bool = False,
 ) -> Run:
-    """A new run with the request of ``run``, unless ``inputs`` or ``arguments`` replace its own.
+    """Starts a new run with the request of ``run``. ``inputs`` and ``arguments``, if given, replace those of
+    the request.
 
     The caller must check that the actor can read ``run``. Raises RUN_ERASED, or the refusals of
     ``request_run``.
@@ -44,7 +45,7 @@ def repeat_run(
 
 
 def request_of(run: Run) -> Request:
-    """The run's request for a rerun, without the context: every run gets a new one."""
+    """The run's request for a rerun. Omits the context, because every run gets a new one."""
     row = run.request
     return Request(
         inputs=row.get("inputs") or {},

@@ -126,7 +126,9 @@ def _build_run(
 
 
 def _grants(version: Version, additions: Additions, manifest: Manifest, team: Team | None) -> dict[str, Any]:
-    """What the run may use besides its package: granted secrets, additions, and a chosen runtime."""
+    """The resources that the run may use besides its package: granted secrets, additions, and a chosen
+    runtime.
+    """
     secrets = run_secrets.require_secrets(version, team) if manifest.security.secrets else {}
     parts = {"secrets": secrets, "additions": additions.document(), "runtime": chosen_runtime(version)}
     return {name: part for name, part in parts.items() if part}
@@ -166,8 +168,8 @@ def _with_context(
 ) -> Request:
     """The request with its config, and with opaque ids in its context.
 
-    The household is the run's team, unless the caller names another.
-    If the answer may be shared with the team, the ids identify the team instead of the caller.
+    The household id stands for the run's team unless the caller names another. If the answer may be shared
+    with the team, the ids identify the team instead of the caller.
     """
     shared = cache.is_shared(request, manifest, team)
     subject = "" if shared or actor.user is None else actor.user.uid
@@ -195,7 +197,7 @@ def _session_id(value: object) -> str:
 
 
 def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
-    """The config that ``execute()`` receives: the manifest's own, the limits and the security settings."""
+    """The config that ``execute()`` receives: the manifest's config, the limits and the security settings."""
     limits, own = limits_of(manifest), manifest.extra.get("config")
     return {
         **(own if isinstance(own, Mapping) else {}),
@@ -242,7 +244,7 @@ def _choose_protocol(run: Run, version: Version, request: Request) -> None:
     if call.protocol == "endpoint" and run.files:
         raise ENDPOINT_FILES.refusal().at("inputs")
     if call.protocol == "fork":
-        endpoint_for(package.manifest)  # refuse now if no model is configured
+        endpoint_for(package.manifest)  # refuses the request now if no model is configured
     run.protocol, run.entry = call.protocol, call.entry
 
 
@@ -283,7 +285,7 @@ def _enqueue(run: Run, manifest: Manifest, *, no_cache: bool) -> None:
     if source := _find_cached(run, manifest, no_cache=no_cache):
         cache.answer_from(run, source)
         return
-    if not run.depth:  # a child uses the budget of its root
+    if not run.depth:  # a child run uses the budget of its root
         team_limits.count_run(run.team)
     states.enqueue(run)
     transaction.on_commit(wake)

@@ -1,6 +1,7 @@
-"""Serves the request channel of a run: answers a script's requests to the worker, one JSON line each.
+"""Serves the request channel of a run: answers a script's requests to the worker. Each request is a line of
+JSON.
 
-A thread per channel reads and writes, so that neither many requests nor a long answer delays the streams.
+A thread per channel reads and writes, so that neither many requests nor long answers delay stdout and stderr.
 """
 
 import os
@@ -11,9 +12,9 @@ from typing import Self
 
 from worker.sandbox.policy import RequestHandler
 
-MAX_REQUEST_BYTES = 1_048_576  # per line; a longer line closes the channel
-MAX_REQUESTS = 1_000  # per run; after them the channel is closed
-REQUEST_FD, ANSWER_FD = 4, 5  # in the script; descriptor 3 is the result channel of execute()
+MAX_REQUEST_BYTES = 1_048_576  # limit per line; a longer line closes the channel
+MAX_REQUESTS = 1_000  # limit per run; after them the channel is closed
+REQUEST_FD, ANSWER_FD = 4, 5  # descriptors in the script; 3 is the result channel of execute()
 ENVIRONMENT = {"SKILLQUAY_REQUEST_FDS": f"{REQUEST_FD},{ANSWER_FD}"}
 _READ_BYTES = 65_536
 _POLL_MS = 100
@@ -30,7 +31,8 @@ class ChannelServer:
         self.handler, self.read_fd, self.write_fd = handler, read_fd, write_fd
         self.stopped = threading.Event()
         self.buffer = bytearray()
-        self.searched = 0  # bytes without a line end, so that a line sent byte by byte is searched once
+        # Number of bytes known to have no line end, so that a line sent byte by byte is searched once.
+        self.searched = 0
         self.remaining = MAX_REQUESTS
         self._thread = threading.Thread(target=self._serve, name="skillquay-channel", daemon=True)
 
@@ -43,7 +45,7 @@ class ChannelServer:
     ) -> None:
         self.stopped.set()
 
-    # Only the thread closes the descriptors: otherwise a freed number could already belong to another run.
+    # Only the thread closes the descriptors, because a freed number could already belong to another run.
 
     def _serve(self) -> None:
         try:

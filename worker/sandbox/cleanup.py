@@ -13,8 +13,8 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 def remove_tree(folder: Path) -> None:
     """Removes ``folder`` and everything below it, as far as this user can; raises no OSError.
 
-    Does nothing if ``folder`` is a symbolic link. Moves subfolders to the top before emptying them: no path
-    gets too long for the kernel, no recursion too deep for Python, and two descriptors are enough.
+    Does nothing if ``folder`` is a symbolic link. Moves subfolders to the top before it empties them, so that
+    no path gets too long for the kernel, no recursion is needed, and two descriptors are enough.
     """
     with suppress(OSError):
         if folder.is_symlink():

@@ -39,7 +39,7 @@ def collect(
     hard links, devices, pipes, files whose owner is not that of ``job_dir``, unreadable entries, invalid
     names, folders that are too deep or in ``tool_folders``, and files beyond the limits. Names must be UTF-8
     without control characters. A missing subfolder yields nothing. Silently omits the links ``known_links``
-    at the top, and files for which ``is_ignored`` is true, which must leave the file at its start.
+    at the top, and files for which ``is_ignored`` is true, which must keep the file's position at its start.
     """
 
     def skip(path: str, reason: str) -> None:
@@ -51,7 +51,7 @@ def collect(
     except OSError:
         return
     try:
-        owner = os.fstat(top).st_uid  # the run's user, who owns the folder
+        owner = os.fstat(top).st_uid  # the run's user, which owns the folder
         folder = os.open(subfolder, _FOLDER, dir_fd=top)
     except OSError:
         return

@@ -42,5 +42,5 @@ def planned_enforcement(tier: Tier, job: Job, site: SandboxSettings) -> dict[str
     """Maps each limit to the mechanism expected for a job that has not started."""
     parents = cgroup.find_parents() if site.use_cgroups else ()
     controllers = frozenset[str]().union(*(parent.controllers for parent in parents))
-    unused = frozenset[str]() if job.limits.cpus else {"cpu"}  # ``create_cgroup`` sets no limit then
+    unused = frozenset[str]() if job.limits.cpus else {"cpu"}  # ``create_cgroup`` then sets no limit
     return enforcement(tier, job, controllers - unused)

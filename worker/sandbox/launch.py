@@ -71,9 +71,8 @@ def start(
 
 
 def _send(descriptors: list[int], message: bytes) -> None:
-    """Sends a message to the launcher; after an OSError, retries once with a new launcher.
-
-    The old one may be dead.
+    """Sends a message to the launcher. After an OSError, retries once with a new launcher, because the old
+    one may be dead.
     """
     global _launcher
     ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))]
@@ -100,7 +99,8 @@ def _close_inherited() -> None:
         run_socket.close()
     if _launcher:
         _launcher.control.close()
-        _launcher.process.returncode = 0  # another process's child: no wait and no warning
+        # The launcher is another process's child, so this process can't wait for it and must not warn.
+        _launcher.process.returncode = 0
     _launcher, _lock = None, threading.Lock()
 
 

@@ -12,7 +12,7 @@ from worker.sandbox.policy import Job
 
 UID = 65_534  # the user id inside the sandbox
 PACKAGE = "/skill"
-WORK = "work"  # the folder in the job folder whose links into the package every tier resolves
+WORK = "work"  # folder in the job folder; every tier resolves its links into the package
 SHARED_MEMORY_BYTES = 64 << 20
 _ETC = ("ssl/certs", "alternatives", "fonts", "ld.so.cache", "libreoffice", "localtime")
 _PASSWD = "nobody:x:65534:65534:nobody:/tmp:/usr/sbin/nologin\n"
@@ -106,7 +106,9 @@ def has_inputs(job: Job) -> bool:
 
 
 def translate_links(job: Job, to_host: Callable[[str], str]) -> None:
-    """Points the links of the working folder into the package at host paths, for tiers that show those."""
+    """Changes the working folder's links into the package to host paths, for tiers in which the script sees
+    host paths.
+    """
     folder = job.job_dir / WORK
     if folder.is_symlink() or not folder.is_dir():
         return
@@ -133,7 +135,7 @@ def environment(job: Job) -> dict[str, str]:
         "DENO_DIR": "/tmp/.deno",
         "DENO_NO_UPDATE_CHECK": "1",
         "NO_COLOR": "1",
-        "GIT_CONFIG_NOSYSTEM": "1",  # git ends if it may not read /etc/gitconfig, as in the tier landlock
+        "GIT_CONFIG_NOSYSTEM": "1",  # git ends if it can't read /etc/gitconfig, as in tier landlock
     }
     proxy = {} if job.network is None else egress.ENVIRONMENT
     channel = channel_server.ENVIRONMENT if job.request_handler else {}

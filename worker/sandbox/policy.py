@@ -24,7 +24,7 @@ StopReason = Literal["cancelled", "lease_lost"]
 
 @dataclass(frozen=True)
 class HostAccess:
-    """A decision of the run's proxy on a host and port; ``count`` is how often the proxy made this decision.
+    """A decision of the run's proxy about a host and port; ``count`` is how often the proxy made it.
 
     If the host was refused or could not be connected to, ``allowed`` is False and ``code`` is an error code
     of ``worker.sandbox.errors``. ``host`` is "" for an invalid request. It is "*" if a limit of the run was
@@ -126,7 +126,7 @@ class SandboxResult:
     enforcement: Mapping[str, str]  # memory, processes, disk, cpu … → cgroup | watchdog | rlimit …
     detail: str = ""
     network: tuple[HostAccess, ...] = ()
-    cpu_s: float = 0.0  # of all processes of the run
+    cpu_s: float = 0.0  # CPU time of all processes of the run
 
 
 OnOutput = Callable[[Stream, bytes], None]

@@ -81,9 +81,10 @@ def _start(
 
 
 def _prepare_folder(tier: Tier, job: Job, lease: user_ids.UserIdLease | None, staged: _StagedPaths) -> None:
-    """Prepares links for the tier, marks a job folder on the worker's disk and gives it to the run's user.
+    """Prepares links for the tier, marks a job folder on the worker's disk and changes its owner to the run's
+    user.
 
-    With a scratch space, only prepares the links: there, the init process changes the owner.
+    With a scratch space, only prepares the links, because the init process then changes the owner.
     """
     if tier == "landlock":
         layout.translate_links(job, landlock.PathTranslation.of(job, staged.host_path).to_host)
@@ -113,7 +114,7 @@ def _cgroup_limits(job: Job) -> cgroup.CgroupLimits:
 
 
 def _give_job_folder(folder: Path, uid: int) -> None:
-    """Makes the run's user the owner of the job folder, except for the inputs, which stay the worker's."""
+    """Makes the run's user the owner of the job folder, except for the inputs, which the worker keeps."""
     os.chown(folder, uid, uid)
     for parent, folders, files in os.walk(folder):
         if parent == str(folder) and "input" in folders:
@@ -142,7 +143,7 @@ class _StagedPaths:
 
     folder: Path
     numbers: Mapping[Path, int]
-    # Maps each path that must also be visible at its own place to the closed folder above it.
+    # Maps each path that must also be visible at its original place to the closed folder above it.
     in_place: Mapping[Path, Path]
 
     @classmethod
@@ -209,7 +210,9 @@ class _Pipes:
         return pipes
 
     def give(self, uid: int) -> None:
-        """Makes the run's user the owner of the script's ends: reopening ``/dev/stdout`` checks the owner."""
+        """Makes the run's user the owner of the script's ends, because reopening ``/dev/stdout`` checks the
+        owner.
+        """
         for descriptor in self.inner:
             os.fchown(descriptor, uid, uid)
 
@@ -219,10 +222,11 @@ class _Pipes:
         Returns the channel's server, which the caller must start.
         """
         if len(self.inner) < channel_server.REQUEST_FD:
-            self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))  # in place of the result channel
+            # Fills the position of the result channel.
+            self.inner.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
         request_fd, answer_fd, read_fd, write_fd = channel_server.create_pipes()
         self.inner += [request_fd, answer_fd]
-        if uid is not None:  # node and deno open them by name, which checks the owner
+        if uid is not None:  # node and deno open the descriptors by name, which checks the owner
             os.fchown(request_fd, uid, uid)
             os.fchown(answer_fd, uid, uid)
         return channel_server.ChannelServer(handler, read_fd, write_fd)

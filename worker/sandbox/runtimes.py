@@ -1,4 +1,6 @@
-"""Finds the interpreters that run scripts: where they are on the host, and how a sandbox calls them."""
+"""Finds the interpreters that run scripts: their paths on the host, and the commands that call them in a
+sandbox.
+"""
 
 import os
 import platform
@@ -42,7 +44,7 @@ _VERSION_S = 10.0
 
 @dataclass(frozen=True)
 class Runtime:
-    """An interpreter: ``program`` is its host path, ``prefix`` its folder, None if it is a single file.
+    """An interpreter. ``program`` is its host path; ``prefix`` is its folder, or None if it is a single file.
 
     The folder keeps its path in the sandbox, because the interpreter looks for its shared library there.
     """
@@ -88,8 +90,8 @@ def require(name: str) -> Runtime:
 def empty_environment(folder: Path) -> str:
     """The content of a ``pyvenv.cfg`` next to a link to Python, whose own folder is ``folder``.
 
-    It makes the link a virtual environment without packages: a script imports only the standard library and
-    its own dependencies, never the packages of the worker's interpreter.
+    It makes the link a virtual environment without packages, so that scripts import only the standard library
+    and their own dependencies, never packages of the worker's interpreter.
     """
     return f"home = {folder}\ninclude-system-site-packages = false\n"
 
@@ -118,7 +120,9 @@ def version(name: str) -> str:
 
 @cache
 def system_release() -> str:
-    """The name of the system whose programs runs can call, such as "Debian GNU/Linux 12 (bookworm)"."""
+    """The name of this machine's operating system, whose programs runs can call, such as "Debian GNU/Linux 12
+    (bookworm)".
+    """
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]
     except (OSError, KeyError):

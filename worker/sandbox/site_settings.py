@@ -1,4 +1,4 @@
-"""Defines the administrator's settings for sandboxes; ``worker.core.sandbox_settings`` fills them in."""
+"""Defines the administrator's settings for sandboxes; ``worker.core.sandbox_settings`` reads their values."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ class SandboxSettings:
     use_cgroups: bool = True
     use_scratch: bool = True
     max_tmpfs_bytes: int = 1 << 30  # the largest scratch space in memory
-    min_free_bytes: int = 0  # on the worker's disk; 0 means the larger of 1 GiB and 5 %
+    min_free_bytes: int = 0  # minimum free space on the worker's disk; 0 means the larger of 1 GiB and 5 %
     require_kernel_limits: bool = False
     backend: Backend | None = None

@@ -1,4 +1,4 @@
-"""Follows a running script for the worker: transfers streams, checks limits, and ends cancelled runs."""
+"""Monitors a running script for the worker: transfers streams, checks limits, and ends cancelled runs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ _READ_BYTES = 65_536
 _STOP_INTERVAL_S = 0.2
 _MEMORY_INTERVAL_S = CHECK_INTERVALS_MS["memory"] / 1000
 _DISK_INTERVAL_S = CHECK_INTERVALS_MS["disk"] / 1000
-_MAX_DISK_INTERVAL_S = 1.0  # between two disk checks, however long one takes
+_MAX_DISK_INTERVAL_S = 1.0  # maximum pause between two disk checks, even if one takes long
 _KILL_TIMEOUT_S = 30.0
-_INIT_GRACE_S = 1.0  # for the init process, which ends the run at its time limit before the worker does
-_MAX_IN_FLIGHT_CHECKS = 3  # consecutive ones with unreceived descriptors before these count as storage
-_MAX_DESCRIPTORS = 3  # of a scratch space
+# Extra time for the init process, which should end the run at its time limit before the worker does.
+_INIT_GRACE_S = 1.0
+# Number of consecutive checks with unreceived descriptors before these count as storage.
+_MAX_IN_FLIGHT_CHECKS = 3
+_MAX_DESCRIPTORS = 3  # number of descriptors of a scratch space
 _NO_SPACE = b"no space left on device"
-_MESSAGE_BYTES = 4096  # of stderr, in which a script's last message is searched
+_MESSAGE_BYTES = 4096  # bytes at the end of stderr in which a script's last message is searched
 _SHELL_SIGNALS = range(129, 193)
 _STREAM_NAMES: tuple[Stream, Stream] = ("stdout", "stderr")
 
 
 class ProcessIO:
-    """Follows one script until all its processes are dead; the first reason to end it becomes its ending."""
+    """Monitors one script until all its processes are dead. The first reason to end it becomes its ending."""
 
     def __init__(
         self,
@@ -58,12 +60,12 @@ class ProcessIO:
         self.detail = ""
         self.all_dead = False
         self.hidden: set[int] = set()  # processes that the last check could not inspect
-        self.in_flight_checks = 0  # consecutive ones with unreceived descriptors
+        self.in_flight_checks = 0  # number of consecutive checks with unreceived descriptors
         self.kill_at: float | None = None
         self.killed_at: float | None = None
         self.finished = began
         self.min_free_bytes = min_free_bytes
-        self.exhausted = ""  # the resource of the scratch space that a check found used up
+        self.exhausted = ""  # resource of the scratch space that was used up at a check
         # Inputs do not count as output.
         self.initial_usage = (
             watchdog.FolderUsage(0, 0)
@@ -77,7 +79,7 @@ class ProcessIO:
         }
 
     def run(self, on_output: OnOutput | None, check_stop: CheckStop | None) -> None:
-        """Follows the run until all its processes are dead and their output is read.
+        """Monitors the run until all its processes are dead and their output is read.
 
         Gives up if a process is still alive 30 seconds after the run was killed.
         """
@@ -137,7 +139,8 @@ class ProcessIO:
     def _exit_status(self, tier: str) -> tuple[int | None, int | None]:
         """Exit code and signal, each None if not reported.
 
-        Decodes exit codes for signals: bubblewrap's, and a shell's whose command was killed just before it.
+        Converts exit codes that stand for signals: bubblewrap's, and those of a shell whose command was
+        killed.
         """
         code: int | None = self.status.get("exit-code")
         is_killed = tier == "bwrap" or self.killed_at is not None
@@ -157,7 +160,7 @@ class ProcessIO:
                 self.run_socket, _READ_BYTES, _MAX_DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
         except ConnectionResetError:
-            return  # the init process ended without reading our message; what it sent is read next
+            return  # the init process ended without reading the message; its own messages are read next
         if descriptors and self.job.scratch:
             self.job.scratch.attach(descriptors)
         if not text:
@@ -165,7 +168,7 @@ class ProcessIO:
             return
         *lines, self.unparsed = (self.unparsed + text).split(b"\n")
         for line in lines:
-            # bubblewrap spreads objects over several lines; each pair that matters is on one line.
+            # bubblewrap splits objects into several lines, but each relevant pair is on one line.
             self.status |= _pairs(line)
         if "timed_out" in self.status:
             self.reason = self.reason or "timed_out"
@@ -203,7 +206,7 @@ class ProcessIO:
             self._close_stdin()
 
     def _close_stdin(self) -> None:
-        # The caller closes the descriptor number, so only the pipe behind it is closed here.
+        # The caller closes the descriptor number, so this only replaces the pipe behind it.
         null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
         os.dup2(null, self.stdin, inheritable=False)
         os.close(null)
@@ -282,7 +285,7 @@ class ProcessIO:
             self.reason = self.reason or "cancelled"
             self.kill_at = now + self.grace_s
             if not (self.first_pid and watchdog.terminate_processes(self.first_pid)):
-                self._stop("cancelled")  # no process of the script could clean up
+                self._stop("cancelled")  # no process of the script is left that could clean up
 
     @property
     def first_pid(self) -> int | None:
@@ -366,7 +369,7 @@ class ProcessIO:
     def _record_exhausted(self) -> None:
         """Records ``disk_limit`` as the ending of a script that failed after using up its scratch space.
 
-        A message of the script about missing space counts too, because the script may have deleted files
+        A message of the script about missing space also counts, because the script may have deleted files
         since.
         """
         if not self.job.scratch or self.reason is not None or self.status.get("exit-code") == 0:

@@ -1,1 +1,1 @@
-"""Calls of skills at set times: their settings, their due times, and the runs that they start."""
+"""Schedules: calls of skills at set times, their due times, and the runs that they start."""

@@ -1,6 +1,5 @@
-"""Sends events about schedules to their teams.
-
-Pauses schedules and skips their firings on the site's behalf.
+"""Sends events about schedules to their teams, pauses schedules on the site's behalf, and skips their
+firings.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _SITE = Actor()
 
 
 def announce(schedule: Schedule, what: str, **details: Any) -> None:
-    """Sends the event ``skillquay.schedule.<what>`` to the schedule's team. It starts no skill."""
+    """Sends the event ``skillquay.schedule.<what>`` to the schedule's team. The event starts no skill."""
     if schedule.team is None:
         return
     payload = {"schedule": schedule.uid, "name": schedule.name, "skill": schedule.skill_label, **details}

@@ -171,7 +171,7 @@ class Firings(_OneSchedule):
 
 
 def _find_skill(body: Mapping[str, Any], actor: Actor) -> tuple[Skill, str]:
-    """The skill that the body names, and the version after its "@" ("" without one)."""
+    """The skill that the body names, and the version after the "@" in its name ("" without one)."""
     if label := body.get("skill"):
         label, _, number = label.partition("@")
         return skills.find_skill(label, actor), number

@@ -50,7 +50,7 @@ def due_version(schedule: Schedule, actor: Actor) -> Version:
 
 
 def unusable_skill_reason(schedule: Schedule) -> Refusal | None:
-    """Why the skill can't be called any more; None if it can."""
+    """The reason why the skill can no longer be called; None if it can be called."""
     skill = schedule.skill
     if skill is None or skill.purged_at:
         return errors.SCHEDULE_SKILL_DELETED.refusal(skill=schedule.skill_label)
@@ -83,8 +83,8 @@ def changed_expectation(expected: Mapping[str, Any], version: Version, request: 
 
 
 def find_agent_skill(agent_role: str, skill_name: str, actor: Actor) -> Skill:
-    """The skill of this name in the folder ``agents/<agent_role>``, by its tag. Raises NOT_FOUND, or
-    NAME_AMBIGUOUS if several teams have it.
+    """The skill with this name that was imported from the folder ``agents/<agent_role>``, found by its tag.
+    Raises NOT_FOUND, or NAME_AMBIGUOUS if several teams have it.
     """
     slugs = {slugify(skill_name), slugify(f"{agent_role}-{skill_name}")}
     rows = Skill.objects.visible_to(actor).filter(slug__in=slugs).select_related("team", "latest")

@@ -106,8 +106,8 @@ def find(uid: str, actor: Actor) -> Schedule:
 
 
 def may_change(schedule: Schedule, actor: Actor) -> bool:
-    """Whether the actor may edit, pause and delete the schedule: their own, and those of teams where they are
-    a maintainer. A token may change only its own schedules.
+    """Whether the actor may edit, pause and delete the schedule. Users may change their own schedules and
+    those of teams that they maintain; a token may change only its own schedules.
     """
     if actor.token:
         return schedule.token_id == actor.token.pk and in_scope(actor, Action.RUN)
@@ -116,8 +116,8 @@ def may_change(schedule: Schedule, actor: Actor) -> bool:
 
 
 def create(skill: Skill, options: ScheduleOptions, actor: Actor) -> Schedule:
-    """Creates a schedule, after the checks that a run makes. Raises the refusals of those checks, of the
-    timing, of ``run_as.choose`` and of the version look-up; SCHEDULE_VERSION_INVALID or SCHEDULE_FILES.
+    """Creates a schedule, after the checks of a run request. Raises SCHEDULE_VERSION_INVALID, SCHEDULE_FILES,
+    or the refusals of those checks, of the timing, of ``run_as.choose`` and of the version look-up.
     """
     schedule = Schedule(
         skill=skill,

@@ -18,7 +18,9 @@ _BATCH = 5_000
 
 
 def export_person(user: User) -> Mapping[str, Any]:
-    """The schedules that run in the person's name, with their requests, and those that the person created."""
+    """The schedules that run in the person's name, with their requests, and the schedules that the person
+    created.
+    """
     rows = Schedule.objects.filter(run_as=user) | Schedule.objects.filter(created_by=user)
     return {
         "schedules": (
@@ -44,7 +46,7 @@ def erase_person(user: User) -> Iterable[str]:
 
 
 def sweep() -> None:
-    """Deletes firings older than ``KEEP_FIRINGS``, and schedules that can't be restored any more."""
+    """Deletes firings older than ``KEEP_FIRINGS``, and schedules that can no longer be restored."""
     now = timezone.now()
     old = ScheduleFiring.objects.filter(last_due__lt=now - KEEP_FIRINGS).exclude(state=FiringState.PENDING)
     ScheduleFiring.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:_BATCH])).delete()

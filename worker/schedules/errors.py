@@ -39,7 +39,7 @@ SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
     _("The schedule was deleted too long ago to be restored."), _("Create a new schedule.")
 )
 
-# Why the site pauses a schedule.
+# Reasons why the site pauses a schedule.
 SCHEDULE_USER_INACTIVE = declare("SCHEDULE_USER_INACTIVE", lambda *, user: ...)(
     _("The schedule runs as %(user)s, whose account is deactivated."),
     _("Reactivate the account or let the schedule run as another account, then resume it."),
@@ -75,7 +75,7 @@ SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: 
     _("Check the version, then edit the schedule to pin it again."),
 )
 
-# Why a due time has no run.
+# Reasons why a due time has no run.
 FIRING_MISSED = declare("FIRING_MISSED")(
     _("No run was started: the site was offline at this time, and the catch-up policy skips this run."),
     _("Change the catch-up policy to start missed runs later."),

@@ -35,11 +35,11 @@ from worker.queue import states
 from worker.runs.request import find_by_idempotency_key, request_run
 from worker.schedules import announce, call, errors, run_as
 
-MAX_QUEUED = 20  # firings of a schedule that wait for an earlier run
-_MAX_FIRINGS = 200  # per pass
+MAX_QUEUED = 20  # limit of a schedule's firings that wait for an earlier run
+_MAX_FIRINGS = 200  # limit per pass
 _LOOK_AGAIN = timedelta(seconds=2)
 _STORAGE_WAIT = timedelta(seconds=10)
-_MAX_APPROVALS = 20  # newest ones that are compared
+_MAX_APPROVALS = 20  # number of newest approvals that are compared
 _RELATED = (
     "skill__team",
     "team",
@@ -109,7 +109,9 @@ def start_run(firing: ScheduleFiring) -> Run:
 
 
 def _claim(key: int, schedule: int, now: datetime) -> ScheduleFiring | None:
-    """The claimed firing; None if another process claimed it or another firing of the schedule."""
+    """Claims and returns the firing; None if another process has claimed this or another firing of the
+    schedule.
+    """
     skip_locked = bool(connection.features.has_select_for_update_skip_locked)
     with transaction.atomic():
         rows = Schedule.objects.select_for_update(of=("self",), skip_locked=skip_locked, no_key=True)

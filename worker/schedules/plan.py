@@ -28,7 +28,7 @@ from worker.schedules.timing import timing_of
 
 MAX_CATCH_UP = 100
 _MAX_SCHEDULES = 500  # per pass
-_MAX_MOMENTS = 10_000  # per schedule and pass; a longer outage takes several passes
+_MAX_MOMENTS = 10_000  # limit per schedule and pass; a longer outage takes several passes
 
 
 def plan_due(now: datetime) -> int:
@@ -80,7 +80,8 @@ def _plan(key: int, now: datetime) -> bool:
                 break
             moments.append(following)
             following = None
-        if following and following <= now:  # more follow: those that may start stay for the next pass
+        # More due times follow, so those that may still start are left for the next pass.
+        if following and following <= now:
             following, moments = moments[-MAX_CATCH_UP], moments[:-MAX_CATCH_UP]
             _record_without_runs(schedule, moments, now, FiringState.MISSED, errors.FIRING_MISSED.problem())
         else:
@@ -93,7 +94,7 @@ def _plan(key: int, now: datetime) -> bool:
 
 
 def _create_firings(schedule: Schedule, moments: Sequence[datetime], now: datetime) -> None:
-    """Creates a pending firing for each moment that starts a run, and one row for all that were missed."""
+    """Creates a pending firing for each moment that starts a run, and one row for all missed moments."""
     timely = [each for each in moments if now - each <= LATE_AFTER]
     late = [each for each in moments if now - each > LATE_AFTER]
     started = len(late) - _count_caught_up(schedule, late, has_timely=bool(timely))
@@ -106,8 +107,8 @@ def _create_firings(schedule: Schedule, moments: Sequence[datetime], now: dateti
 
 
 def _count_caught_up(schedule: Schedule, late: Sequence[datetime], *, has_timely: bool) -> int:
-    """The number of late moments that still start a run. For ``last``, a moment that is on time is the last
-    one.
+    """The number of late moments that still start a run. For ``last``, this is 0 if ``has_timely``, because
+    the moment that is on time is the last one.
     """
     if schedule.catch_up == CatchUpPolicy.ALL:
         return min(len(late), schedule.catch_up_limit, MAX_CATCH_UP)
@@ -136,6 +137,6 @@ def _record_without_runs(
 
 
 def _jitter(schedule: Schedule, due: datetime) -> timedelta:
-    """The delay of the start; always the same for the same due time."""
+    """The delay of the start, which is always the same for the same due time."""
     digest = hashlib.sha256(f"{schedule.uid}:{due.timestamp()}".encode()).digest()
     return timedelta(seconds=int.from_bytes(digest[:8]) % (schedule.jitter_s + 1))

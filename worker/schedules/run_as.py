@@ -1,6 +1,6 @@
 """The user and token in whose name a schedule runs: the choice, and the actor for its runs.
 
-Runs of a schedule are unattended. So if a person is chosen, the actor gets a token too: an unsaved one with
+Runs of a schedule are unattended. So if a person is chosen, the actor also gets a token: an unsaved one with
 the scope to run skills.
 """
 
@@ -19,7 +19,7 @@ from registry.packages.problems import Refusal
 from worker.models import Run, Schedule
 from worker.schedules import errors
 
-_KEY = "schedule:"  # begins the idempotency key of a schedule's runs
+_KEY = "schedule:"  # prefix of the idempotency keys of schedules' runs
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def accounts(team: Team | None, actor: Actor) -> list[User]:
 
 
 def may_use(schedule: Schedule, actor: Actor) -> bool:
-    """Whether the actor could choose the user and token of this schedule."""
+    """Whether the actor is permitted to choose the user and token of this schedule."""
     if actor.user is None or schedule.run_as is None:
         return False
     if schedule.run_as_id == actor.user.pk:

@@ -18,7 +18,7 @@ MIN_INTERVAL_S = 60
 MAX_INTERVAL_S = 366 * 24 * 3600
 MAX_JITTER_S = 24 * 3600
 NEXT_RUNS = 10
-_FIELDS = 5  # of a cron expression; a sixth field would mean seconds
+_FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Timing:
         last = moment
         for local in CronSim(self.cron, moment.astimezone(ZoneInfo(self.time_zone))):
             due = local.astimezone(UTC)
-            if due > last:  # where clocks go back, an hour begins before ``moment`` again
+            if due > last:  # when clocks are set back, an hour before ``moment`` occurs again
                 yield due
                 last = due
 

@@ -16,16 +16,18 @@ from worker.script_checks import javascript, modules, python, shell
 from worker.script_checks.errors import SCRIPT_LINE_ENDS, SCRIPT_SYNTAX
 from worker.script_checks.parsers import SyntaxFault
 
-MAX_SECONDS = 3.0  # for all scripts of a package
+MAX_SECONDS = 3.0  # time for all scripts of a package
 _MAX_SCRIPTS = 300
-_MAX_BYTES = 256 * 1024  # per script; larger ones are not checked
-_MAX_IMPORTS = 20  # reported per script
-_TEMPLATES = frozenset({"templates", "template", "fixtures", "node_modules"})  # folders of other code
+_MAX_BYTES = 256 * 1024  # bytes per script; larger scripts are not checked
+_MAX_IMPORTS = 20  # number of problems reported per script
+# Folders with code that is not the skill's own.
+_TEMPLATES = frozenset({"templates", "template", "fixtures", "node_modules"})
 _SHELL = (".sh",)
 
 
 def check_scripts(package: Package) -> tuple[Problem, ...]:
-    """A warning for each script that can't start: syntax, line endings, absent imports, no ``execute``.
+    """A warning for each script that can't start because of its syntax, line endings, missing imports or
+    missing ``execute``.
 
     Checks at most 300 scripts, and none after ``MAX_SECONDS``. Skips scripts whose interpreter is not
     installed.
@@ -52,7 +54,7 @@ def check_scripts(package: Package) -> tuple[Problem, ...]:
 def _problems(path: str, data: bytes, files: Mapping[str, bytes]) -> Iterator[Problem]:
     suffix = PurePosixPath(path).suffix
     if suffix in _SHELL and (crlf := re.search(rb"\r\n", data)):
-        # a parser would report the same cause again, as a command that does not end
+        # a parser would report the same cause again as a command without an end
         yield SCRIPT_LINE_ENDS.problem().at(printable(path), data.count(b"\n", 0, crlf.start()) + 1)
         return
     fault: SyntaxFault | None = None
@@ -72,7 +74,7 @@ def _syntax(path: str, fault: SyntaxFault) -> Problem:
 
 
 def _script_paths(entries: Iterable[ScriptEntry], files: Mapping[str, bytes]) -> list[str]:
-    """Code below scripts/, and the scripts that are offered elsewhere; without templates."""
+    """The paths of code below scripts/ and of scripts offered elsewhere; omits templates."""
     code = {
         path
         for path in files

@@ -1,4 +1,4 @@
-"""Finds values of a manifest that are above the site's limits and are therefore cut in every run."""
+"""Finds values of a manifest that exceed the site's limits and are therefore reduced in every run."""
 
 from __future__ import annotations
 

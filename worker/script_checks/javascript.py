@@ -44,11 +44,11 @@ def _declared_kind(data: bytes) -> Kind:
     return "mjs" if declared == "module" else "cjs" if declared == "commonjs" else "unknown"
 
 
-@lru_cache(maxsize=16)  # keeps scripts of up to 256 kB
+@lru_cache(maxsize=16)  # each entry keeps a script of up to 256 kB
 def find_fault(data: bytes, kind: Kind) -> SyntaxFault | None:
     """The first syntax error; None if there is none, or if Node is not installed.
 
-    Node reads a script of unknown kind in either way, so it must have an error in both.
+    Node may read a script of unknown kind in either way, so an error is reported only if both ways fail.
     """
     if kind != "unknown":
         return _check(data, kind)

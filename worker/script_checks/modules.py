@@ -1,4 +1,6 @@
-"""Finds modules that can't be loaded, from their text: no ``execute``, or an import of an absent file."""
+"""Finds modules whose text shows that they can't be loaded: without ``execute``, or with an import of a
+missing file.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ _ENDINGS = (
     "/index.ts",
     "/package.json",
 )
-_EXACT = (".ts", ".mjs")  # Deno and modules of Node try no other endings
+_EXACT = (".ts", ".mjs")  # Deno and modules of Node try no other extensions
 _JAVASCRIPT = (".js", ".mjs", ".cjs", ".ts")
 
 
@@ -54,7 +56,9 @@ def find_export_problems(
 
 
 def _python_has_execute(text: str) -> bool:
-    """True in case of doubt, such as for ``from x import *`` or a syntax error."""
+    """Whether the module defines ``execute``; True in case of doubt, such as ``from x import *`` or a syntax
+    error.
+    """
     if is_too_costly(text):
         return True
     try:
@@ -79,7 +83,7 @@ def find_absent_imports(path: str, data: bytes, files: Collection[str]) -> Itera
     if not path.endswith(_JAVASCRIPT):
         return
     endings = ("",) if path.endswith(_EXACT) else _ENDINGS
-    done = backticks = line_ends = 0  # counted up to ``done``, so that each character is read once
+    done = backticks = line_ends = 0  # lines are counted up to ``done``, so that each character is read once
     for match in _IMPORT.finditer(text):
         backticks += text.count("`", done, match.start())
         line_ends += text.count("\n", done, match.start())

@@ -14,8 +14,8 @@ from registry.packages.problems import Problem
 from worker.protocols.prompts.prompt_call import argument_names, prompt_protocol
 from worker.script_checks.errors import PROMPT_COMMAND, PROMPT_PLACEHOLDER_EMPTY
 
-_MAX_NOTICES = 20  # of each kind
-_MAX_COMMAND = 200  # characters of a command
+_MAX_NOTICES = 20  # number of notices of each kind
+_MAX_COMMAND = 200  # length at which a command is cut
 _NUMBER = re.compile(r"\$(?:ARGUMENTS\[(?P<index>\d{1,4})\]|(?P<number>\d{1,4})(?!\w))", re.ASCII)
 
 

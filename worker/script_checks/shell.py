@@ -13,7 +13,7 @@ from worker.script_checks.parsers import SyntaxFault, interpreter_label, parse_w
 _ERROR = re.compile(r"^script\.sh: line (\d+): (.*)$", re.MULTILINE)
 
 
-@lru_cache(maxsize=16)  # keeps scripts of up to 256 kB
+@lru_cache(maxsize=16)  # each entry keeps a script of up to 256 kB
 def find_fault(data: bytes) -> SyntaxFault | None:
     """The first syntax error; None if there is none, or if bash is not installed."""
     bash = installed().get("bash")

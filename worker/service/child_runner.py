@@ -1,4 +1,4 @@
-"""Requests child runs for a parent's caller, and executes them in this process: see ``worker.child_runs``."""
+"""Requests child runs for a parent's caller and executes them in this process. See ``worker.child_runs``."""
 
 from __future__ import annotations
 

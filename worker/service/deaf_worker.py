@@ -27,9 +27,9 @@ _GRACE_S = 10.0
 
 @dataclass
 class DeafnessDetector:
-    """Detects that a worker starts no task while it should."""
+    """Detects a worker that starts no task although it should."""
 
-    started: int = 0  # tasks at the last check
+    started: int = 0  # number of started tasks at the last check
     since: float | None = None
 
     def is_deaf(self, now: float, *, started: int, is_expected: Callable[[], bool]) -> bool:

@@ -1,4 +1,4 @@
-"""The loop that distributes notifications: a thread of its own, so that nothing else waits for it."""
+"""The loop that distributes notifications, in its own thread so that no other work waits for it."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class DeliveryLoop(threading.Thread):
                 deliver_due()
             except DatabaseError as error:
                 log.warning("Notifications will be tried again: %s", error)
-            except Exception:  # the loop must survive
+            except Exception:  # an error must not end the loop
                 log.exception("Notifications failed")
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after its present pass, and waits for it."""
+        """Ends the loop after the current pass, and waits for it."""
         self._stopping.set()
         self.join(timeout=10)
 

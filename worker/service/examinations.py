@@ -1,4 +1,4 @@
-"""Sandbox examinations that an administrator requests and a worker runs."""
+"""Attack tests of the sandbox (examinations), which an administrator requests and a worker runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def latest() -> Examination | None:
 
 
 def request_examination(actor: Actor) -> Examination:
-    """Requests that a worker attacks its own sandbox tiers; returns the new examination.
+    """Requests that a worker tests its sandbox tiers with attacks; returns the new examination.
 
-    Returns the one under way instead, if there is one. Writes an audit entry and wakes a worker. Raises
+    If an examination is in progress, returns that instead. Writes an audit entry and wakes a worker. Raises
     FORBIDDEN unless the actor is an administrator without a token.
     """
     if not actor.is_administrator or actor.token is not None:

@@ -29,7 +29,7 @@ _STOP_WAIT_S = 3.0
 class HeartbeatThread(threading.Thread):
     """Writes a heartbeat every few seconds, as long as the worker's event loop calls ``turn`` or reconnects.
 
-    No process is forked during a write: the child would inherit this thread's locks, but not this thread.
+    Prevents forks during a write, because the child would inherit this thread's locks but not this thread.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class HeartbeatThread(threading.Thread):
         self._write(heartbeats.forget_ended)
         while not self.stopping.is_set():
             if self.is_reconnecting():
-                self.turn()  # the loop turns again as soon as the broker answers
+                self.turn()  # the loop continues as soon as the broker answers
             if time.monotonic() - self.loop_turned < _LOOP_SILENT_S:
                 self._write(lambda: self._beat(sandbox))
             else:
@@ -92,7 +92,7 @@ class HeartbeatThread(threading.Thread):
             except (DatabaseError, OSError) as error:
                 log.warning("Can't write the heartbeat: %s", error)
             finally:
-                connections.close_all()  # a forked child must not inherit one
+                connections.close_all()  # a forked child must not inherit a connection
 
     def _lock_for_fork(self) -> None:
         self.locked_by_fork = self.writing.acquire(timeout=_FORK_WAIT_S)

@@ -10,11 +10,13 @@ from registry.imports.queue import ImportLease
 from registry.packages.problems import Refusal
 from worker.attempts import storage_gate
 
-MAX_TASK_S = 3600  # of one task; the next one continues unfinished imports
+MAX_TASK_S = 3600  # time limit of one task; the next task continues unfinished imports
 
 
 def import_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Runs imports until none waits, the worker stops, no slot is free or storage fails; returns how many."""
+    """Runs imports until none waits, the worker stops, no slot is free or the storage fails; returns their
+    number.
+    """
     done = 0
     while not is_stopping() and _has_free_slot() and (lease := queue.claim_next(timezone.now())):
         if not _import(lease):
@@ -46,5 +48,7 @@ def has_claimable() -> bool:
 
 
 def _has_free_slot() -> bool:
-    """Whether an import may start. The site runs one fewer than this host has slots, but at least one."""
+    """Whether an import may start. The site runs at most one import fewer than this host has slots, but at
+    least one.
+    """
     return queue.count_running(timezone.now()) < max(1, settings.SKILLQUAY_WORKERS - 1)

@@ -1,4 +1,4 @@
-"""Runs and schedules skills by agent role and skill name, as jobs of imported agent projects do."""
+"""Runs and schedules skills by agent role and skill name, for jobs of imported agent projects."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class JobExecutor:
     def schedule_skill(
         self, agent_role: str, skill_name: str, action: str, params: Mapping[str, Any], **timing: Any
     ) -> Schedule:
-        """Creates a schedule of the same call. ``timing`` contains fields of ScheduleOptions, such as
-        ``cron``.
+        """Creates a schedule of the call that ``execute_skill`` would run. ``timing`` has fields of
+        ScheduleOptions, such as ``cron``.
         """
         skill = call.find_agent_skill(agent_role, skill_name, self.actor)
         request = Request(inputs=params, action=action)

@@ -1,4 +1,4 @@
-"""Recovery that is safe to repeat: expired leases, missed wake-ups, sweeps."""
+"""Recovery tasks that are safe to repeat: expired leases, missed wake-ups and sweeps."""
 
 import logging
 import time
@@ -45,16 +45,16 @@ log = logging.getLogger(__name__)
 EVERY_S = 5.0
 SWEEP_EVERY_S = 600.0
 _WAKE_INTERVAL = timedelta(seconds=5)
-_MAX_WAKE_UPS = 256  # in the broker
+_MAX_WAKE_UPS = 256  # limit of wake-ups in the broker
 _JOB_FOLDER_RETENTION_S = 600.0
-_MAX_RESCANS = 200  # versions that one sweep scans with new rules
+_MAX_RESCANS = 200  # number of versions that one sweep scans with new rules
 _clock_jumps = clock.ClockJumpDetector()
 
 
 @dataclass(frozen=True)
 class ReapResult:
-    expired: int  # attempts taken from dead workers
-    woken: int  # wake-ups published
+    expired: int  # number of attempts taken from dead workers
+    woken: int  # number of published wake-ups
 
 
 def reap_once() -> ReapResult:
@@ -78,7 +78,7 @@ def reap_once() -> ReapResult:
     woken = _wake_slots()
     _record_tick()
     audit_links.link_pending()
-    webhook.deliver_due()  # last: it may wait for a slow server
+    webhook.deliver_due()  # done last, because it may wait for a slow server
     return ReapResult(len(expired), woken)
 
 
@@ -89,9 +89,10 @@ def _record_tick() -> None:
 
 
 def _wake_slots() -> int:
-    """Sends wake-ups until the broker has one per claimable run that got none recently; returns how many.
+    """Sends a wake-up for each claimable run that got none recently, minus those still in the broker; returns
+    their number.
 
-    Idle slots fetch wake-ups at once. Those still in the broker are counted, so that they never pile up.
+    Idle slots fetch wake-ups at once. Wake-ups in the broker are subtracted, so that they never accumulate.
     """
     now = timezone.now()
     missed = fair_queue.claimable_runs(now).exclude(dispatched_at__gt=now - _WAKE_INTERVAL)
@@ -134,13 +135,13 @@ def sweep_job_folders() -> int:
     """Removes job folders of killed workers; returns how many.
 
     These belong to no running attempt and are older than ten minutes. A run can set any modification time, so
-    times in the future count like times in the past.
+    times in the future count as old.
     """
     root, removed = jobs_folder(), 0
     running = set(Run.objects.filter(status=RunStatus.RUNNING).values_list("uid", "attempt"))
     alive = {f"{uid}-{attempt}" for uid, attempt in running}
     for folder in root.iterdir() if root.is_dir() else ():
-        with suppress(FileNotFoundError):  # the run or another sweep removed it first
+        with suppress(FileNotFoundError):  # the run or another sweep has removed the folder
             age = abs(time.time() - folder.stat().st_mtime)
             if folder.name not in alive and age > _JOB_FOLDER_RETENTION_S:
                 folder.unlink() if folder.is_file() else remove_tree(folder)

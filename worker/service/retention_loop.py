@@ -1,4 +1,4 @@
-"""The loop that counts ended runs per day and removes old ones: a thread of its own, next to the reaper's."""
+"""The loop that counts ended runs per day and removes old runs, in its own thread next to the reaper's."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EVERY_S = 30.0
 
 
 class RetentionLoop(threading.Thread):
-    """Counts runs every 30 seconds, and does a pass of retention when one is due, until ``stop``.
+    """Counts runs every 30 seconds, and runs a pass of retention when one is due, until ``stop``.
 
     Several loops can run at once: one of them holds the lease of the pass.
     """
@@ -30,22 +30,22 @@ class RetentionLoop(threading.Thread):
         while not self._stopping.wait(EVERY_S):
             close_old_connections()
             try:
-                if self._clock_jumps.is_reliable(clock.now()):  # otherwise new runs may seem old
+                if self._clock_jumps.is_reliable(clock.now()):  # with a wrong clock, new runs may seem old
                     count_and_remove(self._stopping)
             except DatabaseError as error:
                 log.warning("Retention will be tried again: %s", error)
-            except Exception:  # the loop must survive
+            except Exception:  # an error must not end the loop
                 log.exception("Retention failed")
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after its present batch, and waits for it."""
+        """Ends the loop after the current batch, and waits for it."""
         self._stopping.set()
         self.join(timeout=10)
 
 
 def count_and_remove(stopping: threading.Event | None = None) -> None:
-    """Counts all ended runs, then does the pass that is due; both stop early after ``stopping`` is set."""
+    """Counts all ended runs, then runs the pass that is due. Both stop early once ``stopping`` is set."""
     stop = stopping or threading.Event()
     roll_up.roll_up_all(stop.is_set)
     if not stop.is_set():

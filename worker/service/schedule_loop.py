@@ -22,7 +22,8 @@ _CHECK_EVERY_S = 10.0
 class ScheduleLoop(threading.Thread):
     """Plans and starts scheduled runs every second until ``stop``.
 
-    Several loops can run at once: a lease on each firing and its unique due time prevent a second run.
+    Several loops can run at once, because a lease on each firing and its unique due time prevent a second
+    run.
     """
 
     def __init__(self) -> None:
@@ -38,7 +39,7 @@ class ScheduleLoop(threading.Thread):
                 self._tick()
             except DatabaseError as error:
                 log.warning("Scheduled runs will be tried again: %s", error)
-            except Exception:  # the loop must survive: other schedules are due
+            except Exception:  # an error must not end the loop, because other schedules are due
                 log.exception("A scheduled run failed to start")
         connection.close()
 
@@ -49,7 +50,7 @@ class ScheduleLoop(threading.Thread):
 
     def _tick(self) -> None:
         now = clock.now()
-        if self._clock_jumps.is_reliable(now):  # otherwise due times may only seem to be missed
+        if self._clock_jumps.is_reliable(now):  # with a wrong clock, due times may only seem to be missed
             fire_due(now, is_check_due=self._is_check_due())
 
     def _is_check_due(self) -> bool:

@@ -36,13 +36,13 @@ from worker.service.import_jobs import MAX_TASK_S, import_waiting
 
 log = logging.getLogger(__name__)
 _DATABASE_POLL_S = 2.0
-BURST_S = 2.0  # then the child returns to Celery, which may end or replace it
+BURST_S = 2.0  # after this time, the child returns to Celery, which may end or replace it
 _STORAGE_HOLD_S = 20.0  # shorter than the time that a worker has to stop
 
 
 @worker_init.connect
 def _probe_sandbox(**kwargs: object) -> None:
-    """Probes the tiers once, before the children fork: they inherit the result."""
+    """Probes the tiers once before the children are forked, which inherit the result."""
     probe()
 
 

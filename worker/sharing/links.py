@@ -1,7 +1,8 @@
-"""Share links: created, listed and revoked by readers of a run, opened by everyone who has the secret.
+"""Creates, lists, revokes and opens share links. Readers of a run can create them; everyone with the secret
+can open them.
 
-The secret has 128 random bits; only its SHA-256 digest is stored. A link is found by that digest, so the time
-of a look-up says nothing about the secret.
+The secret has 128 random bits; only its SHA-256 digest is stored. A link is found by this digest, so the time
+of a look-up reveals nothing about the secret.
 """
 
 import hashlib
@@ -27,14 +28,14 @@ from worker.sharing.errors import SHARE_LINKS_OFF, SHARE_LINKS_TOO_MANY, SHARE_R
 
 MAX_DAYS = 90
 DEFAULT_DAYS = 7
-MAX_LINKS = 20  # active ones of a run
+MAX_LINKS = 20  # limit of active links of a run
 _SECRET_BYTES = 16
 _SECRET = re.compile(r"[A-Za-z0-9_-]{22}")
 
 
 @dataclass(frozen=True)
 class LinkOptions:
-    """What a link shows besides the outcome, and for how many days."""
+    """The parts of a run that a link shows besides the outcome, and the days until it expires."""
 
     inputs: bool = False
     log: bool = False
@@ -43,8 +44,8 @@ class LinkOptions:
 
 
 def may_share(run: Run, actor: Actor) -> bool:
-    """Whether the actor can create links to the run, if they can read it: as its caller, or by their role in
-    its team. Tokens can't.
+    """Whether the actor, who can read the run, can also create links to it: as its caller or by their role in
+    its team. False for tokens.
     """
     if actor.token is not None:
         return False
@@ -97,7 +98,7 @@ def create_link(run: Run, options: LinkOptions, actor: Actor) -> tuple[ShareLink
 
 
 def links_of(run: Run) -> QuerySet[ShareLink]:
-    """The run's links, newest first, also those that do not work any more."""
+    """The run's links, newest first, including those that no longer work."""
     return run.share_links.select_related("created_by").order_by("-pk")
 
 
@@ -117,8 +118,8 @@ def require_sharer(run: Run, actor: Actor) -> None:
 
 
 def revoke_link(link: ShareLink, actor: Actor) -> None:
-    """Ends the link at once, with an audit entry; safe to repeat. Raises FORBIDDEN unless the actor created
-    the link, called the run or controls it.
+    """Revokes the link at once, with an audit entry; safe to repeat. Raises FORBIDDEN unless the actor
+    created the link, called the run or controls it.
     """
     run = link.run
     is_creator = actor.user is not None and link.created_by_id == actor.user.pk
@@ -132,10 +133,10 @@ def revoke_link(link: ShareLink, actor: Actor) -> None:
 
 
 def open_link(secret: str) -> ShareLink:
-    """The link with this secret and its run; raises NOT_FOUND, the same for each link that does not work.
+    """The link with this secret, and its run. Raises the same NOT_FOUND for every link that does not work.
 
     A link works until it expires or is revoked, the run's content is erased, the run is purged, its creator
-    can't share the run any more, or the team forbids links.
+    can no longer share the run, or the team forbids links.
     """
     if _SECRET.fullmatch(secret):
         links = ShareLink.objects.select_related("run__team", "run__skill", "created_by")

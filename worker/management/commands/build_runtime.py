@@ -47,7 +47,9 @@ def _build(runtime: RuntimeList) -> dict[str, Any]:
 
 
 def _built_row(runtime: RuntimeList) -> DependencyBuild:
-    """The build of the runtime's libraries, which runs now unless it is ready or another process runs it."""
+    """Returns the build of the runtime's libraries; first runs it unless it is ready or another process runs
+    it.
+    """
     row = queue.find_or_create(runtime_need(runtime))
     queue.retry(row)
     if lease := queue.claim(row.key, timezone.now()):

@@ -17,7 +17,7 @@ from worker.service.retention_loop import RetentionLoop, count_and_remove
 from worker.service.schedule_loop import ScheduleLoop, fire_due
 
 log = logging.getLogger(__name__)
-_RETRY_S = 1.0  # short, so that workers are woken soon after a lost database is back
+_RETRY_S = 1.0  # short, so that workers wake soon after a lost database is back
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
         "Start scheduled runs, send notifications, recover runs of dead workers, wake workers for missed "
         "runs and delete unneeded data."
     )
-    requires_system_checks: list[str] = []  # they import every page, which is slow
+    requires_system_checks: list[str] = []  # system checks import every page, which is slow
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--once", action="store_true", help="run one pass with all sweeps, then exit")

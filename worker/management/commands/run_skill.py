@@ -124,9 +124,9 @@ def _file(text: str) -> tuple[str, Path]:
 
 
 def _with_files(request: Request, files: dict[str, Path], actor: Actor) -> Request:
-    """The request with the stored files as arguments or inputs.
+    """Adds the stored files to the request as arguments or inputs.
 
-    A file replaces each argument that equals its name; without such an argument, it becomes an input.
+    A file replaces each argument that equals its name. Without such an argument, the file becomes an input.
     """
     arguments, inputs = list(request.arguments), dict(request.inputs)
     for name, path in files.items():
@@ -155,7 +155,7 @@ def _lines(document: dict[str, Any]) -> list[str]:
 
 
 def _cause_line(document: dict[str, Any]) -> str:
-    """The cause with its place, as in "ValueError: no column (scripts/a.py:12)"; "" without a cause."""
+    """The cause with its place, such as "ValueError: no column (scripts/a.py:12)"; "" without a cause."""
     cause = document.get("cause")
     if not cause:
         return ""

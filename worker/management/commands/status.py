@@ -1,4 +1,4 @@
-"""``manage.py status``: shows whether the site works, its queue and its workers."""
+"""``manage.py status``: shows the site's checks, queue and workers."""
 
 from __future__ import annotations
 

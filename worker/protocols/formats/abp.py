@@ -26,7 +26,7 @@ from worker.sandbox.policy import SandboxResult
 
 
 def resolve_tool(manifest: Manifest, request: Request) -> Request:
-    """The request with its tool, by default the skill's only one.
+    """The request with its tool, which defaults to the skill's only tool.
 
     A request without a tool is unchanged if the package does not use ``abp``. Raises TOOLS_UNDECLARED if the
     package declares no tools, TOOL_REQUIRED if the request must choose one, and TOOL_UNKNOWN if its tool is
@@ -112,9 +112,10 @@ def _error_fields(outcome: Outcome) -> dict[str, Any]:
 
 
 def _read_answer(value: Any, notes: tuple[str, ...]) -> Outcome:
-    """The outcome of a tool's answer in any of four forms.
+    """The outcome of a tool's answer.
 
-    These are the whole answer, only its ``result``, a SkillExecutionOutcome, and a bare output.
+    The answer can have four forms: the whole answer, only its ``result``, a SkillExecutionOutcome, or a bare
+    output.
     """
     if isinstance(value, Mapping) and "tool" in value and {"result", "error"} & value.keys():
         result = value.get("result")

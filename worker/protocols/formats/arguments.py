@@ -1,4 +1,6 @@
-"""Protocol ``script``: a command line of arguments and inputs; a JSON object on the last line of stdout."""
+"""Protocol ``script``: passes arguments and inputs on the command line; reads a JSON object from the last
+line of stdout.
+"""
 
 import json
 import re
@@ -10,14 +12,15 @@ from worker.protocols.errors import ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE
 from worker.protocols.formats.json_answer import parse_object
 
 MAX_ARGUMENT_BYTES = 131_071  # Linux: MAX_ARG_STRLEN without the closing NUL
-MAX_TOTAL_BYTES = 1_048_576  # half of the usual limit; the rest is for environment and sandbox
+MAX_TOTAL_BYTES = 1_048_576  # half of the usual limit; the other half is for the environment and the sandbox
 _BYTES_PER_ARGUMENT = 9  # the closing NUL and the pointer to it
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _MAX_SHOWN = 60
 
 
 def argument_vector(inputs: Mapping[str, Any], arguments: Sequence[Any] = ()) -> tuple[str, ...]:
-    """The arguments, then ``--kebab-case`` and the value for each input; values other than text are JSON.
+    """The arguments, followed by ``--kebab-case`` and the value of each input. Values other than text become
+    JSON.
 
     Omits None. The inputs come last, so that a subcommand can precede its options. Raises
     ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE or ARGUMENTS_TOO_LARGE.

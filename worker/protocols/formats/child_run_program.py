@@ -1,4 +1,4 @@
-"""Installs the program that scripts without ``execute()`` use to run other skills."""
+"""Installs the program with which scripts without ``execute()`` run other skills."""
 
 from pathlib import Path
 

@@ -19,7 +19,7 @@ from worker.protocols.formats.execute_module import failed_outcome
 from worker.protocols.outcome import interpret
 from worker.sandbox.policy import SandboxResult
 
-_MAX_ENTRY = 500  # characters, the length of the run's column
+_MAX_ENTRY = 500  # length of the run's column
 
 
 def uses_endpoint(manifest: Manifest, request: Request) -> bool:

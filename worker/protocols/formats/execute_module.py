@@ -1,7 +1,7 @@
 """Protocol ``execute``: a runner in the sandbox calls a module's ``execute(parameters, context, config)``.
 
 The runner's source is a command-line argument; the request is on stdin. The runner writes the result to
-descriptor 3, so that everything the module prints is log.
+descriptor 3, so that everything that the module prints goes to the log.
 """
 
 import json
@@ -49,7 +49,8 @@ def request_bytes(request: Request, entry: str) -> bytes:
 
 
 def context_of(request: Request) -> dict[str, Any]:
-    """The request's context, with each name also in camel case (``userId``), as ApexBridge modules expect.
+    """The request's context, with each name also in camel case (such as ``userId``), which ApexBridge modules
+    expect.
 
     A tool call adds the tool's name and the call's id, for an ``execute()`` that serves several tools.
     """
@@ -62,7 +63,8 @@ def context_of(request: Request) -> dict[str, Any]:
 def interpret(
     result: SandboxResult, *, read: ReadResult | None = None, missing: str = EXECUTE_MISSING.name
 ) -> Outcome:
-    """The outcome of the runner's answer, which is untrusted: the module can write to the same descriptor.
+    """The outcome of the runner's answer, which is untrusted because the module can write to the same
+    descriptor.
 
     ``read`` turns the returned value into an outcome, by default ``outcome_of_result``. ``missing`` is the
     failure code if the module exports no suitable function.

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-_EFFORT = 4  # times that each character may be read again, on average
-_COUNTING = 16  # json counts the lines before an error this many times faster than it parses
+_EFFORT = 4  # how often each character may be read again, on average
+_COUNTING = 16  # factor by which json counts the lines before an error faster than it parses
 _START = re.compile(r'\{\s*["}]')
 
 
@@ -33,16 +33,15 @@ def find_answer(stdout: str) -> dict[str, Any] | None:
         return whole
     last = last_with_success = None
     with _gc_paused():
-        for last in _objects(stdout):  # one at a time: a million small ones are 240 MB
+        for last in _objects(stdout):  # one at a time, because a million small objects need 240 MB
             last_with_success = last if "success" in last else last_with_success
     answer = last if last_with_success is None else last_with_success
     return parse_object(stdout.rstrip().rpartition("\n")[2]) if answer is None else answer
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yields the outermost JSON objects in the text, in order; gives up after too many failed attempts.
-
-    This bounds the time to a multiple of the time for reading the text once.
+    """Yields the outermost JSON objects in the text, in order. Stops after too many failed attempts, so that
+    the time is linear in the text's length.
     """
     effort = _EFFORT * len(text)
     start = _START.search(text)

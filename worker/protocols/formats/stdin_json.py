@@ -56,7 +56,7 @@ def failed_answer(
 
 
 def describe_exit(result: SandboxResult) -> str:
-    """A phrase for messages that names the script's exit code or signal."""
+    """A phrase for error messages that names the script's exit code or signal."""
     if result.exit_code is None:
         return f"the script was ended by signal {result.signal}"
     return f"the script ended with exit code {result.exit_code}"

@@ -8,8 +8,8 @@ from worker.protocols.call import StepTrace
 
 OWNER_TYPES = ("user", "household", "task", "group")
 MEMORY_TYPES = ("preference", "fact", "event", "summary")
-MAX_STEPS = 1_000  # steps of one run
-MAX_MEMORY_WRITES = 100  # memory writes of one run
+MAX_STEPS = 1_000  # limit of the steps of a run
+MAX_MEMORY_WRITES = 100  # limit of the memory writes of a run
 MAX_CONTENT_LENGTH = 4_000  # characters of one memory
 MAX_METADATA_LENGTH = 16_384  # characters of its metadata as JSON
 _NAME_LENGTH = 200
@@ -113,8 +113,8 @@ def _field_problem(write: Mapping[str, Any]) -> str:
 
 
 def _empty_owner(owner: object) -> str:
-    """The problem of an empty owner, or "". An omitted owner means the caller, but an empty one
-    is a mistake.
+    """A message if the owner is empty, otherwise "". An omitted owner means the caller, but an empty one is
+    an error.
     """
     return "ownerId is empty" if isinstance(owner, str) and not owner.strip() else ""
 
@@ -143,7 +143,7 @@ def _items(value: Any, name: str, limit: int = MAX_STEPS) -> tuple[list[Mapping[
 
 
 def _get(item: Mapping[str, Any], name: str) -> Any:
-    """The value under its camel case name, or under the same name in snake case."""
+    """The value with the camel case name, otherwise with the same name in snake case."""
     snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
     return item[name] if name in item else item.get(snake)
 

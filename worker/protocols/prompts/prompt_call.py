@@ -15,9 +15,9 @@ from worker.protocols.formats.arguments import MAX_ARGUMENT_BYTES
 from worker.protocols.prompts.render import join_arguments, split_arguments
 
 SHELLS = ("bash", "sh")
-_OPTION = re.compile(r"[-+A-Za-z]+")  # -euo pipefail
+_OPTION = re.compile(r"[-+A-Za-z]+")  # options such as -euo pipefail
 _ENDPOINTS = ("service", "distributed")
-_OUTPUT_DIR = "output_dir"  # a folder of the run, not an argument
+_OUTPUT_DIR = "output_dir"  # ``output_dir`` is a folder of the run, not an argument
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ _PLACE = re.compile(r"\$\{(CLAUDE_SKILL_DIR|CLAUDE_SESSION_ID)\}")
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a prompt: ``written`` is its text, ``source`` has shell variables for arguments."""
+    """A command of a prompt. ``written`` is its text in the prompt; ``source`` has shell variables in place
+    of arguments.
+    """
 
     written: str
     source: str
@@ -52,7 +54,7 @@ def render(
     word at the position of the name in ``names``. ``$n`` counts from 0 if the body contains ``$0``, otherwise
     from 1, as in older commands. An index out of range becomes "".
 
-    ``words`` replaces the words that ``arguments`` would be split into. ``arguments=None`` keeps the
+    ``words`` overrides the words into which ``arguments`` would be split. ``arguments=None`` keeps the
     placeholders of arguments; an empty ``skill_dir`` or ``session_id`` keeps its placeholder. Placeholders
     within arguments are kept.
     """
@@ -75,7 +77,7 @@ def render(
 
 
 def split_arguments(arguments: str) -> tuple[str, ...]:
-    """Splits a line into words like a shell; a line with an open quote is split at spaces."""
+    """Splits a line into words as a shell does; splits a line with an open quote at spaces."""
     try:
         return tuple(shlex.split(arguments))
     except ValueError:
@@ -126,7 +128,7 @@ def _placeholders(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class _Substitution:
-    """Replaces placeholders; ``used`` is True once one of them stood for an argument."""
+    """Replaces placeholders. ``used`` is True if one of them stood for an argument."""
 
     def __init__(
         self,
@@ -139,7 +141,7 @@ class _Substitution:
     ) -> None:
         self.line, self.words, self.named, self.first = line, words, named, first
         self.places = {"CLAUDE_SKILL_DIR": skill_dir, "CLAUDE_SESSION_ID": session_id}
-        self.environment: dict[str, str] = {}  # variables with the arguments of commands
+        self.environment: dict[str, str] = {}  # environment variables with the arguments of commands
         self.used = False
 
     def __call__(self, match: re.Match[str]) -> str:
@@ -155,7 +157,7 @@ class _Substitution:
         return self._word(int(match["number"]) - self.first)
 
     def for_shell(self, match: re.Match[str]) -> str:
-        """Replaces a placeholder by a shell variable, so that no value becomes text of the command.
+        """Replaces a placeholder with a shell variable, so that no value becomes part of the command's text.
 
         Stores the value in ``environment``, except for ``$n``, which the shell reads from its words.
         """

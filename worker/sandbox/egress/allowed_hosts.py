@@ -44,7 +44,7 @@ def parse_allowlist(entries: Iterable[str]) -> tuple[AllowedHost, ...]:
 
 
 def refusal_code(host: str, port: int, allowed: Iterable[AllowedHost]) -> str:
-    """The error code if the host (normalized) or its port is not allowed; "" if both are."""
+    """The error code if the normalized host or its port is not allowed; "" if both are allowed."""
     covering = [entry for entry in allowed if entry.covers(host)]
     if is_address_literal(host) and not covering:
         return NETWORK_ADDRESS_LITERAL.name
@@ -56,8 +56,8 @@ def refusal_code(host: str, port: int, allowed: Iterable[AllowedHost]) -> str:
 def normalize_host(host: str) -> str:
     """The host in the form for comparison: lower case, ASCII, no trailing dot, IP addresses without brackets.
 
-    An IP address in an unusual form (``0x7f.1``, ``2130706433``) is not converted, so that it can't match an
-    entry with the address in the usual form.
+    Does not convert an IP address in an unusual form (``0x7f.1``, ``2130706433``), so that it can't match an
+    entry in the usual form.
     """
     bare = host.strip("[]").rstrip(".").lower()
     try:

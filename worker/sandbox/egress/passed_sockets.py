@@ -2,8 +2,8 @@
 
 script ── socket() ──► the kernel notifies this process ──► one end of a socket pair; the server has the other
 
-Whatever address the script then connects to, this server answers. The script can send no packet itself, and
-no port is opened that other processes could use.
+This server answers regardless of the address to which the script connects. The script itself can't send
+packets, and no port is opened that other processes could use.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from worker.sandbox.egress.proxy import MAX_HEAD_BYTES
 from worker.sandbox.egress.static_server import StaticServer
 
 _RECEIVE, _SEND, _ADD = 0xC050_2100, 0xC018_2101, 0x4018_2103  # SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ADDFD
-_NOTIFICATION = struct.Struct("=QII iIQ 6Q")  # id, process, flags; number, architecture, address, arguments
+# Id, process, flags; then number, architecture, address and arguments of the call.
+_NOTIFICATION = struct.Struct("=QII iIQ 6Q")
 _ANSWER, _REFUSAL = struct.Struct("=QIIII"), struct.Struct("=QqiI")
 _KIND = 7  # field of the notification: the call's second argument
 _SEND_WITH_DESCRIPTOR = 2  # SECCOMP_ADDFD_FLAG_SEND
@@ -38,7 +39,7 @@ class PassedSocketServer(StaticServer):
 
         def answer() -> None:
             events = _poll_events(notify_fd)
-            if events & select.POLLHUP:  # no process is left that could call
+            if events & select.POLLHUP:  # no process of the run is left
                 self._loop.remove_reader(notify_fd)
             elif events and (ours := _answer(notify_fd, give=len(tasks) < self.max_connections)):
                 task = self._loop.create_task(self._serve_socket(ours))

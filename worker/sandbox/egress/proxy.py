@@ -31,9 +31,9 @@ ENVIRONMENT = {
 }
 MAX_HEAD_BYTES = 16_384
 _HEAD_TIMEOUT_S, _CONNECT_TIMEOUT_S = 10.0, 10.0
-_CLOSE_GRACE_S = 5.0  # for a script to read the rest of an answer
-_MAX_ADDRESSES = 4  # tried per name
-_MAX_RECORDS = 200  # different decisions; more are counted together
+_CLOSE_GRACE_S = 5.0  # limit for a script to read the rest of an answer
+_MAX_ADDRESSES = 4  # number of addresses tried per name
+_MAX_RECORDS = 200  # number of different decisions; further ones are counted together
 _CHUNK_BYTES = 65_536
 
 
@@ -120,7 +120,7 @@ class AllowlistProxy:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    # one connection
+    # Serves one connection.
 
     async def _serve_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.open_connections += 1
@@ -220,7 +220,7 @@ class AllowlistProxy:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """Closes a connection within 5 seconds, so that scripts that read nothing can't keep descriptors open."""
+    """Closes a connection within 5 seconds, so that scripts that don't read can't keep descriptors open."""
     writer.close()
     try:
         await asyncio.wait_for(writer.wait_closed(), _CLOSE_GRACE_S)
@@ -237,7 +237,7 @@ async def _write_refusal(writer: asyncio.StreamWriter, code: str, detail: str) -
 
 
 async def _first(work: Coroutine[Any, Any, Any], stop: asyncio.Future[Any]) -> Any:
-    """The result of ``work``; cancels ``work`` and returns None if ``stop`` is done first."""
+    """Returns the result of ``work``; if ``stop`` is done first, cancels ``work`` and returns None."""
     task = asyncio.ensure_future(work)
     await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():

@@ -10,14 +10,16 @@ from worker.sandbox.egress import allowed_hosts
 
 _END = b"\r\n\r\n"
 _HOST = re.compile(r"[a-z0-9._:-]{1,253}")
-# Hop-by-hop headers, and headers that would let a second request follow unseen.
+# Hop-by-hop headers, and headers that could hide a second request.
 _DROPPED = frozenset(
     b"connection proxy-connection proxy-authorization proxy-authenticate keep-alive upgrade host".split()
 )
 
 
 class BadRequest(Exception):
-    """The request is neither a valid CONNECT nor a valid plain request; the message gives the reason."""
+    """Raised if the request is neither a valid CONNECT nor a valid plain request. The message gives the
+    reason.
+    """
 
 
 @dataclass(frozen=True)

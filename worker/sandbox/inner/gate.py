@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 
-PROXY_FD = 9  # over which the listener is passed when bubblewrap starts this program
+PROXY_FD = 9  # descriptor for passing the listener if bubblewrap starts this program
 _PORT = 3128
 
 

@@ -43,7 +43,9 @@ def unshare(flags: int) -> None:
 
 
 def map_own_user() -> None:
-    """Moves to a new user namespace with only this user and group, the same ids, and every capability."""
+    """Moves to a new user namespace that maps only this user and group to the same ids, with all
+    capabilities.
+    """
     uid, gid = os.getuid(), os.getgid()
     unshare(CLONE_NEWUSER)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
@@ -96,7 +98,7 @@ def _prctl(option: int, *arguments: int) -> None:
 
 
 def die_with(parent: int, by: signal.Signals = signal.SIGKILL) -> None:
-    """Makes the kernel send ``by`` to this process when its parent ends.
+    """Makes the kernel send the signal ``by`` to this process when its parent ends.
 
     Kills this process at once if ``parent`` has already ended.
     """

@@ -40,7 +40,8 @@ _RIGHTS = {
     "write": _ALL_RIGHTS & ~_MAKE_DEVICES & ~(1 << 15),
     "device": _READ | _WRITE,
 }
-# Readable in /proc: only the script's own process, without net/, which shows the machine's network.
+# Readable in /proc are only entries of the script's own process, except net/, which shows the machine's
+# network.
 _OWN_PROC_FILES = (
     *("maps", "smaps", "status", "stat", "statm", "cmdline"),
     *("comm", "limits", "auxv", "fd", "fdinfo"),
@@ -76,7 +77,9 @@ def enter(plan: dict[str, Any], status: int, proxy_fd: int | None = None) -> Non
 
 
 def require_abi() -> None:
-    """Raises OSError if this kernel's Landlock is missing or too old, and names the missing abilities."""
+    """Raises OSError if this kernel's Landlock is missing or too old. The message names the missing
+    features.
+    """
     found = _libc.syscall(ctypes.c_long(_CREATE), None, ctypes.c_size_t(0), ctypes.c_uint32(1))
     if found < 1:
         raise OSError(ctypes.get_errno(), "Landlock is missing from this kernel or disabled")
@@ -86,7 +89,9 @@ def require_abi() -> None:
 
 
 def _require_bounded_signals(init_pid: int) -> None:
-    """Raises OSError unless a signal to the init process is refused: only then is ``kill(-1)`` safe."""
+    """Raises OSError unless the kernel refuses a signal to the init process, because only then is
+    ``kill(-1)`` safe.
+    """
     try:
         os.kill(init_pid, 0)
     except PermissionError:
@@ -141,7 +146,7 @@ def _filter_notifying(program: bytes, proxy_fd: int) -> None:
 def _restrict_signals() -> None:
     """Restricts signals and abstract sockets to this domain.
 
-    Allows moving files between folders, which every domain denies by default.
+    Also permits moving files between folders, which every domain denies by default.
     """
     ruleset = _ruleset(_REFER, 0)
     _allow(ruleset, "/", _REFER)
@@ -210,7 +215,9 @@ def _reap() -> list[tuple[int, int]]:
 
 
 def _kill_all() -> None:
-    """Kills every process that this one may signal, that is, those of the run; returns when none is left."""
+    """Kills all processes that this process may signal, which are those of the run; returns when none is
+    left.
+    """
     while True:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(-1, signal.SIGKILL)

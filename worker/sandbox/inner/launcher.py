@@ -25,9 +25,9 @@ from typing import Any
 from . import gate, kernel, landlock, nsrun, scratch
 
 _MAX_ORDER_BYTES = 1 << 26
-_PENDING_SIGNALS = 1024  # pending at one time; the kernel counts them per user, over all processes
+_PENDING_SIGNALS = 1024  # pending signals; the kernel counts them per user, over all processes
 _CLEANUP_S = 30
-_NICENESS = 10  # so that the portal, the database and the worker come first
+_NICENESS = 10  # so that the portal, the database and the worker get the processor first
 _GUARD_S = 20.0
 
 
@@ -55,7 +55,7 @@ def _wait_for_init_processes() -> None:
     """Waits up to 30 seconds until all init processes have cleaned up, because they die with this process."""
     signal.alarm(_CLEANUP_S)
     try:
-        os.waitpid(-1, 0)  # returns when the last one is gone, since SIGCHLD is ignored
+        os.waitpid(-1, 0)  # returns when the last child is gone, because SIGCHLD is ignored
     except ChildProcessError:
         return
 
@@ -76,7 +76,7 @@ def _receive(control_socket: socket.socket) -> tuple[bytes, list[int]]:
 def _run_init(descriptors: list[int], *, locked: bool) -> None:
     """Runs the init process of one run, from its order to its last process; never returns.
 
-    The lock on the run's user id, if any, is only held open: it is released when this process ends.
+    The lock on the run's user id, if any, stays open, so that it is released when this process ends.
     """
     order_fd, run_fd, *streams = descriptors
     if locked:
@@ -101,7 +101,7 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
     if order["scratch"]:
         joined = [streams.pop() for _namespace in range(order["scratch"]["joined"])][::-1]
         scratch.enter(order["scratch"], order["uid"], run_socket, joined)
-        kernel.die_with(os.getppid())  # changing namespaces may have reset it
+        kernel.die_with(os.getppid())  # set again, because a change of namespaces may have reset it
     if order["staging"]:
         _stage(order["staging_folder"], order["staging"])
         for name, path, hidden in order["in_place"]:
@@ -117,7 +117,8 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
     for stream in streams:
         os.close(stream)
     if _watch(child, run_socket, status_in, deadline=order["deadline"], guarded=order["tier"] == "landlock"):
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)  # of every process of the run: all are reaped
+        # CPU time of all processes of the run, because this process reaps all of them.
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_ms = round((used.ru_utime + used.ru_stime) * 1000)
         _send(run_socket, cpu_ms=cpu_ms, finished_at=time.monotonic(), ended=True)
     else:
@@ -244,7 +245,7 @@ def _run_unsafe(plan: dict[str, Any], status: int) -> None:
     """Runs the script in tier ``unsafe``, with resource limits but without isolation; never returns."""
     inner = os.fork()
     if inner:
-        # As in other tiers, the first process is not the script.
+        # As in the other tiers, the first process is not the script itself.
         _write_line(status, {"child-pid": os.getpid()})
         nsrun.report_exit(status, os.waitpid(inner, 0)[1])
         os._exit(0)
@@ -258,8 +259,8 @@ def _run_unsafe(plan: dict[str, Any], status: int) -> None:
 def _watch(child: int, run_socket: socket.socket, status: int, *, deadline: float, guarded: bool) -> bool:
     """Forwards the tier's status until the run ends; returns when all processes are dead.
 
-    Kills the run if the worker asks for it or dies, and at ``deadline`` of the monotonic clock, even if the
-    worker is blocked. Returns False if the worker is gone and can't clean up.
+    Kills the run at the worker's request, when the worker dies, and at ``deadline`` (monotonic clock), even
+    if the worker is blocked. Returns False if the worker is gone and can't clean up.
     """
     handle = os.pidfd_open(child)
     poll = select.poll()
@@ -302,7 +303,7 @@ def _kill_all(child: int) -> None:
 
 
 def _kill(pid: int, inside: str | None) -> None:
-    """Kills a process unless its pid namespace is no longer ``inside``: then its id has been reused."""
+    """Kills a process if its pid namespace is still ``inside``; otherwise its id has been reused."""
     with contextlib.suppress(OSError):
         handle = os.pidfd_open(pid)
         try:
@@ -329,7 +330,7 @@ def _pid_namespace(pid: int) -> str | None:
 
 
 def _stop_guard(handle: int) -> None:
-    """Asks the guard process to end the run, which a killed guard could not do; waits up to 20 seconds."""
+    """Makes the guard process end the run, which a killed guard could not do; waits up to 20 seconds."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(handle, signal.SIGTERM)
     select.select([handle], [], [], _GUARD_S)

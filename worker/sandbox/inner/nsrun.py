@@ -68,7 +68,8 @@ def _first_process(plan: dict[str, Any], status: int, proxy_fd: int | None) -> N
     _mount_root(plan)
     _write("/proc/sys/user/max_user_namespaces", "0")
     os.setsid()
-    kernel.set_dumpable(False)  # the script can never inspect this process; its own exec resets the flag
+    # Prevents the script from inspecting this process; the script's own exec resets the flag.
+    kernel.set_dumpable(False)
     script = os.fork()
     if script == 0:
         _script(plan)

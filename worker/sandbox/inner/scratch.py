@@ -1,4 +1,4 @@
-"""Mounts the attempt's scratch space in the init process, or joins the space of an earlier start.
+"""Mounts the attempt's scratch space in the init process, or joins the space that an earlier start mounted.
 
 The space is one file system of fixed size over the attempt's folder, with ``job``, ``tmp`` and ``shm``. It
 exists only in the run's mount namespace: the host's folder does not change, and nothing has to be unmounted.
@@ -43,7 +43,8 @@ def _join(namespaces: list[int]) -> None:
 
 def _mount(order: dict[str, Any], *, own_namespace: bool) -> None:
     folder = order["folder"]
-    if own_namespace:  # a plain user may mount in a user namespace of its own, where it keeps its user id
+    # An unprivileged user may mount in its own user namespace, in which it keeps its user id.
+    if own_namespace:
         kernel.map_own_user()
     kernel.unshare(kernel.CLONE_NEWNS)
     propagation = kernel.MS_SLAVE if own_namespace else kernel.MS_PRIVATE
@@ -81,7 +82,9 @@ def _give(folder: str, uid: int) -> None:
 
 
 def _announce(folder: str, run_socket: socket.socket, *, own_namespace: bool) -> None:
-    """Sends the worker descriptors of the space's top folder and namespaces, which keep the space alive."""
+    """Sends the worker descriptors of the space's top folder and namespaces. Open descriptors keep the space
+    alive.
+    """
     namespaces = ["user", "mnt"] if own_namespace else ["mnt"]
     paths = [folder, *(f"/proc/self/ns/{name}" for name in namespaces)]
     opened = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths]

@@ -10,7 +10,8 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_HOST = "skillquay-host"  # for the worker's processes: version 2 allows none in a group with subgroups
+# Subgroup for the worker's processes, because version 2 allows none in a group with subgroups.
+_HOST = "skillquay-host"
 _SERIAL = iter(range(1 << 62))
 _PERIOD_US = 100_000
 _TIER_PROCESSES = 3  # processes of the tier itself, in addition to those of the script
@@ -30,7 +31,7 @@ class CgroupFolder:
 class CgroupLimits:
     memory_mb: int
     processes: int
-    cpus: int = 0  # 0 means all
+    cpus: int = 0  # number of processors; 0 means all
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,9 @@ def _create(parent: CgroupFolder, folder: Path, limits: CgroupLimits) -> CgroupF
 
 
 def _limit(folder: Path, version: int, controller: str, limits: CgroupLimits) -> bool:
-    """Writes a controller's limits; returns False if the first one fails. Some kernels lack the others."""
+    """Writes a controller's limits; returns False if the first write fails. Some kernels lack the other
+    limits.
+    """
     first, *further = _lines(version, controller, limits).items()
     try:
         (folder / first[0]).write_text(first[1])
@@ -189,7 +192,7 @@ def _candidates() -> list[CgroupFolder]:
         for name in CONTROLLERS:
             if name in names.split(","):
                 own = _ROOT / name / path.lstrip("/")
-                # A container may show its own group as the root while the path is still that of the host.
+                # A container may show its own group as the root although the path is the host's.
                 folder = own if own.is_dir() else _ROOT / name
                 found.append(CgroupFolder(folder, 1, frozenset({name})))
     return found
@@ -212,8 +215,8 @@ def _delegated(folder: Path) -> bool:
 def _enable_controllers(folder: Path) -> frozenset[str]:
     """Enables controllers for subgroups and returns those enabled; returns none if memory can't be enabled.
 
-    Memory comes first. In a group with processes, the others could be enabled alone, but then the subgroups
-    would be threaded groups, which no process may join.
+    Enables memory first. In a group with processes, the other controllers could be enabled alone, but the
+    subgroups would then be threaded groups, which no process may join.
     """
     available = _read(folder / "cgroup.controllers").split()
     for name in CONTROLLERS:

@@ -1,4 +1,6 @@
-"""Decides whether the worker's disk is too full, and which run without a scratch space must then end."""
+"""Decides whether the worker's disk is too full, and which run without a scratch space must end because of
+this.
+"""
 
 import os
 import shutil
@@ -24,7 +26,9 @@ def floor(total: int, minimum: int) -> int:
 
 
 def mark_on_disk(job_dir: Path) -> None:
-    """Touches a mark next to ``job_dir``, which records that its run writes to this disk, and since when."""
+    """Touches a file next to ``job_dir``, which marks that its run writes to this disk. The file's
+    modification time shows since when.
+    """
     (job_dir.parent / _MARK).touch()
 
 

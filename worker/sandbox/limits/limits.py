@@ -11,10 +11,10 @@ class Limits:
     timeout_s: float = 300.0
     memory_mb: int = 512
     output_bytes: int = 10_485_760  # stdout and stderr together
-    disk_mb: int = 256  # everything the run writes below /job and /tmp
+    disk_mb: int = 256  # bytes that the run writes below /job and /tmp
     files: int = 4096  # entries below /job
     processes: int = 64
     cpus: int = 0  # maximum number of processors; 0 means all that the worker may use
     descriptors: int = 256
-    connections: int = 64  # open at the same time, for a run with network access
-    network_bytes: int = 268_435_456  # sent and received together
+    connections: int = 64  # concurrent connections of a run with network access
+    network_bytes: int = 268_435_456  # bytes sent and received together

@@ -16,7 +16,7 @@ from worker.sandbox.limits.limits import Limits
 from worker.sandbox.limits.watchdog import FolderUsage
 
 TMP, SHM = "tmp", "shm"
-_OWN_INODES = 16  # for the space's own folders and the files that the worker prepares
+_OWN_INODES = 16  # entries for the space's own folders and the files that the worker prepares
 _FULL_BYTES = 1 << 16  # a file system with less free space counts as full
 
 
@@ -32,7 +32,7 @@ class Scratch:
     size: int  # bytes
     files: int
     device: str = ""
-    _device: int | None = None  # keeps the device until the space is closed
+    _device: int | None = None  # descriptor that keeps the device until the space is closed
     _top: int | None = None
     _namespaces: list[int] = field(default_factory=list)
 
@@ -84,7 +84,7 @@ class Scratch:
         if self._top is None:
             return ""
         status = os.fstatvfs(self._top)
-        reserved = status.f_blocks * status.f_frsize // 32 if self.device else 0  # ext4 keeps about 2 %
+        reserved = status.f_blocks * status.f_frsize // 32 if self.device else 0  # ext4 reserves about 2 %
         if status.f_bavail * status.f_frsize < max(_FULL_BYTES, reserved):
             return "bytes"
         return "" if status.f_ffree else "files"

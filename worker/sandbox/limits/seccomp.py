@@ -1,7 +1,7 @@
 """Builds the seccomp program of runs: a deny list, usually with EPERM, for this machine's architecture.
 
-An allow list would break users' imports. The list was reviewed against Docker's default profile. It also
-denies:
+An allow list would break users' imports. The deny list was reviewed against Docker's default profile, and
+also denies:
 
 - sockets that a network namespace does not confine (vsock)
 - memory that the watchdog can't see (System V objects, secret and huge pages, pages lent to pipes)
@@ -35,14 +35,16 @@ _POLICY, _KEY = (
 _FAMILIES = (1, 2, 10)  # UNIX, INET, INET6
 _UNIX, _PROCESS = 1, 1
 _INET, _STREAM = 2, 1
-_KINDS, _PROTOCOLS = (1, 2), (0, 6, 17)  # of INET sockets: streams and datagrams, only over TCP and UDP
+# Permitted INET sockets: streams and datagrams, only over TCP and UDP.
+_KINDS, _PROTOCOLS = (1, 2), (0, 6, 17)
 _TCP_LEVEL, _ULP = 6, 31  # protocols on top of TCP: the kernel's TLS
 _HUGE_MAP, _HUGE_FILE = 0x4_0000, 4  # MAP_HUGETLB, MFD_HUGETLB: pages that the host has reserved
 _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
-# An undumpable process hides its memory from the watchdog; core scheduling keeps others off its cores.
+# An undumpable process hides its memory from the watchdog, and core scheduling keeps other processes off its
+# cores.
 _SET_DUMPABLE, _SCHED_CORE = 4, 62
-_FUTEX_HASH = 78  # uses kernel memory that no process shows
+_FUTEX_HASH = 78  # uses kernel memory that is not shown for any process
 _THREAD, _FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
 _UNSHARE_FILES = 2  # CLOSE_RANGE_UNSHARE
 _DATAGRAM = 2
@@ -139,7 +141,7 @@ DENIED_WITHOUT_NAMESPACES: Mapping[str, Mapping[str, int]] = {
         "shmat 196, msgctl 187, msgrcv 188, msgsnd 189"
     ),
 }
-# Allowed only with process id 0, the caller itself.
+# Allowed only with process id 0, which means the caller itself.
 SELF_ONLY: Mapping[str, Mapping[str, int]] = {
     "x86_64": _table(
         "prlimit64 302, sched_setaffinity 203, sched_setscheduler 144, sched_setparam 142, "
@@ -152,7 +154,7 @@ SELF_ONLY: Mapping[str, Mapping[str, int]] = {
 }
 _FCNTL_DENIED = (1024, 1026, 1031)  # F_SETLEASE, F_NOTIFY, F_SETPIPE_SZ: counted per user, over all runs
 _FLAGS = (0x4008_6602, 0x401C_5820)  # FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR
-_LANDLOCK = (444, 445, 446)  # its rules use kernel memory that no limit counts
+_LANDLOCK = (444, 445, 446)  # the rules use kernel memory that no limit counts
 FILTERED_BY_ARGUMENT = (
     *("clone", "clone3", "ioctl", "socket", "socketpair", "personality", "prctl", "setsockopt", "fcntl"),
     *("mmap", "memfd_create", "fallocate", "close_range"),
@@ -200,9 +202,8 @@ def _if_any_bit(call: int, offset: int, bits: int, reply: int = errno.EPERM) -> 
 
 
 def _own_descriptors(call: int) -> bytes:
-    """Instructions that deny threads with their own descriptors.
-
-    Otherwise, the watchdog would have to inspect each thread.
+    """Instructions that deny threads with their own descriptors, which would force the watchdog to inspect
+    each thread.
     """
     return _if_masked(call, _ARGUMENT_0, _THREAD | _FILES, _THREAD)
 
@@ -226,7 +227,9 @@ def _option(call: int, level: int, options: tuple[int, ...], reply: int) -> byte
 
 
 def _plain_protocols(call: int) -> bytes:
-    """Instructions that deny sockets other than UNIX, TCP and UDP: other protocols load a kernel module."""
+    """Instructions that deny sockets other than UNIX, TCP and UDP, because other protocols load a kernel
+    module.
+    """
     deny = _answer(errno.EPROTONOSUPPORT)
     body = _op(_LOAD, _ARGUMENT_1) + _op(_AND, 0xF) + _skip_if(_KINDS) + deny
     body += _op(_LOAD, _ARGUMENT_2) + _skip_if(_PROTOCOLS) + deny
@@ -241,7 +244,7 @@ def program(
     """The filter as an array of ``struct sock_filter``; raises ValueError for an unknown architecture.
 
     Without ``namespaced``, it also denies or ignores calls that affect other processes or files of the same
-    user. With ``pinned``, a run can't change its processors. With ``notify``, the holder of the filter's
+    user. With ``pinned``, it also denies changing the processors. With ``notify``, the holder of the filter's
     notification descriptor supplies each TCP socket; other sockets are denied, and ``connect`` and
     ``setsockopt`` report success without effect.
     """
@@ -270,7 +273,8 @@ def program(
     text += _plain_protocols(numbers["socket"])
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
-    # Requests for larger buffers succeed without effect, because no process's memory includes the buffers.
+    # Requests for larger buffers succeed without effect, because the memory of no process includes the
+    # buffers.
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))

@@ -1,4 +1,4 @@
-"""Leases user ids to the runs of a root worker: one id per run, so that no run can access another."""
+"""Leases user ids to the runs of a root worker, one per run, so that no run can access another."""
 
 import fcntl
 import os

@@ -12,21 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_FREE = 64  # objects per kind that are not counted
-_SOCKET_BYTES = 245_760  # per socket; the seccomp filter grants no larger buffers
+_FREE = 64  # number of objects per kind that are not counted
+_SOCKET_BYTES = 245_760  # buffer size per socket; the seccomp filter grants no larger ones
 _PIPE_BYTES, _TERMINAL_BYTES = 65_536, 139_264
 _PTMX = os.makedev(5, 2)  # the device that opens the outer end of a terminal
 _SOCKET_KINDS = ("unix", "tcp", "tcp6", "udp", "udp6")
 _TIME_WAIT = "06"  # a closed connection uses no memory
-_MAX_MAP_BYTES = 1 << 20  # of /proc/PID/maps; a longer map counts as hiding memory
-_MAX_MAPPED = 64  # deleted files in a map; more count as hiding memory
+_MAX_MAP_BYTES = 1 << 20  # bytes of /proc/PID/maps; a longer map counts as hiding memory
+_MAX_MAPPED = 64  # number of deleted files in a map; more count as hiding memory
 _MEMORY_LINES = re.compile(r"^Vm(RSS|PTE):\s+(\d+)", re.MULTILINE)
 _DELETED = b" (deleted)"
-_MAX_PATH_BYTES = 3_840  # of a folder whose entries still have a usable path
+_MAX_PATH_BYTES = 3_840  # length of a folder's path whose entries still have a usable path
 
 
 def list_processes(first: int) -> list[int]:
-    """Process ids of a run: ``first``, which adopts orphans, then all its descendants."""
+    """Process ids of a run: ``first``, which adopts orphans, followed by all of its descendants."""
     found, todo = [], [first]
     while todo:
         pid = todo.pop()
@@ -83,7 +83,7 @@ def shared_bytes(pids: list[int]) -> int:
 
 
 def _readable_folder(pid: int) -> str:
-    """The folder in /proc that shows a process's memory: that of the process, or of a thread that is alive.
+    """The folder in /proc that shows a process's memory: the folder of the process or of a live thread.
 
     If the main thread has ended, the process's own folder shows nothing, although other threads use memory.
     """
@@ -164,7 +164,7 @@ class UnlinkedFiles:
         try:
             names = os.listdir(f"{folder}/fd")
         except PermissionError:
-            if _resident_bytes(pid):  # a process that is ending has none
+            if _resident_bytes(pid):  # a process that is ending has no descriptors
                 self.hidden.add(pid)
             return
         except OSError:
@@ -201,7 +201,7 @@ class UnlinkedFiles:
             try:
                 status = os.stat(f"/proc/{pid}/map_files/{span}")
                 self._count((status.st_dev, status.st_ino), status.st_blocks * 512, device)
-            except OSError:  # not allowed without root: count at least the mapped range
+            except OSError:  # not allowed without root, so at least the mapped range is counted
                 start, end = (int(word, 16) for word in span.split("-"))
                 major, minor = (int(word, 16) for word in of_device.split(":"))
                 if inode not in known:
@@ -220,7 +220,7 @@ class UnlinkedFiles:
 def _network_sockets(pids: list[int]) -> int:
     """The number of sockets in the run's network namespace; 0 if the run has none.
 
-    It includes connections that are not accepted yet: they use memory, but belong to no process.
+    It includes connections that are not accepted yet, because they use memory but belong to no process.
     """
     for pid in pids:
         try:
@@ -303,7 +303,8 @@ def _scan(folder: str) -> list[os.DirEntry[str]]:
 
 
 def _scan_unreadable(folder: str) -> list[os.DirEntry[str]]:
-    """Makes a folder readable that the run closed to hide files; returns its entries, or none if that fails.
+    """Makes a folder readable that the run made unreadable to hide files; returns its entries, or [] on
+    failure.
 
     Follows no link.
     """
@@ -328,7 +329,7 @@ def tmpfs_usage(first: int) -> FolderUsage:
     folder = f"/proc/{first}/root"
     try:
         if os.stat(f"{folder}/tmp").st_dev == os.stat("/tmp").st_dev:
-            return FolderUsage(0, 0)  # not mounted yet: this is still the host's /tmp
+            return FolderUsage(0, 0)  # not mounted yet, so this is still the host's /tmp
         status, shared = os.statvfs(f"{folder}/tmp"), os.statvfs(f"{folder}/dev/shm")
     except OSError:
         return FolderUsage(0, 0)
@@ -337,7 +338,9 @@ def tmpfs_usage(first: int) -> FolderUsage:
 
 
 def _read(path: str) -> str:
-    """The text of a file, "" if unreadable. Replaces invalid UTF-8: the run chooses some names in /proc."""
+    """The text of a file; "" if unreadable. Replaces invalid UTF-8, because the run chooses some names in
+    /proc.
+    """
     try:
         with open(path, errors="replace") as file:
             return file.read()

@@ -46,9 +46,9 @@ class TierReport:
     usable: bool
     reason: str = ""
     fix: str = ""
-    # Why runs can't have a scratch space, whose limits the kernel enforces; "" if they can.
+    # Why runs can't have a scratch space, whose limits the kernel enforces; "" if they can have one.
     scratch_reason: str = ""
-    refusal: Refusal | None = None  # an error that says nothing about the tier, such as SANDBOX_FULL
+    refusal: Refusal | None = None  # True for an error that is unrelated to the tier, such as SANDBOX_FULL
 
 
 _reports: dict[SandboxSettings, list[TierReport]] = {}
@@ -100,7 +100,7 @@ def run(
         return replace(result, tier="backend")
     chosen = choose(site, tier)
     if chosen == "landlock" and job.network == () and job.http_handler is None:
-        job = replace(job, network=None)  # this tier refuses every host, but can't record the attempts
+        job = replace(job, network=None)  # this tier refuses all hosts anyway, but can't record the attempts
     elif chosen == "landlock" and job.network is not None and job.http_handler is None:
         reason = LazyMessage(gettext_noop("the landlock isolation tier of this machine has no network"))
         raise NETWORK_ALLOWLIST_UNAVAILABLE.refusal(reason=reason)
@@ -142,7 +142,7 @@ def choose(site: SandboxSettings, tier: str | None = None) -> Tier:
     reports = [report for report in usable_tiers(site) if wanted in (None, report.name)]
     for report in reports:
         if report.refusal and _is_allowed(report.name, site):
-            raise report.refusal  # a weaker tier is no substitute for one that is only busy
+            raise report.refusal  # a weaker tier must not replace one that is only busy
         if report.usable and _is_allowed(report.name, site):
             return report.name
     raise _refusal(reports, site)

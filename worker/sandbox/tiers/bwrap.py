@@ -11,8 +11,8 @@ from worker.sandbox.limits import seccomp
 from worker.sandbox.policy import Job
 
 Option = str | dict[str, str]
-# bubblewrap sets no limits, so a shell inside sets them; there, only this sandbox's processes count.
-# dash uses -p for processes, bash and busybox -u; a limit above the machine's hard limit stays unchanged.
+# bubblewrap sets no limits, so a shell inside sets them; inside, only this sandbox's processes count. dash
+# uses -p for processes, bash and busybox -u. A limit above the machine's hard limit stays unchanged.
 _LIMIT_AND_EXEC = (
     "ulimit -c 0; ulimit -f {blocks} 2>/dev/null; ulimit -n {descriptors} 2>/dev/null; "
     "ulimit -u {processes} 2>/dev/null || ulimit -p {processes} || exit 126; "
@@ -74,7 +74,8 @@ def _options(step: layout.LayoutStep) -> list[Option]:
         case layout.TmpfsMount():
             return ["--perms", "1777", "--size", str(step.size), "--tmpfs", step.inside]
         case layout.ProcMount():
-            # The first process has no limits: a script that writes into its memory would escape the limits.
+            # The first process has no limits, so a script that could write to its memory would escape the
+            # limits.
             return ["--proc", step.inside, *_empty(f"{step.inside}/1")]
         case layout.DevMount():
             shared = ["--perms", "1777", "--size", str(step.size), "--tmpfs", f"{step.inside}/shm"]

@@ -1,4 +1,6 @@
-"""Tier ``landlock``: without namespaces, a run sees host paths, so its paths are translated both ways."""
+"""Tier ``landlock``: translates paths in both directions, because a run without namespaces sees host
+paths.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _READABLE = (
     *("/proc/filesystems", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu"),
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom")
-_RUNTIMES = ".runtimes"  # a folder in the job folder
+_RUNTIMES = ".runtimes"  # name of a folder in the job folder
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class PathTranslation:
 
 
 def translate_job(job: Job, paths: PathTranslation) -> Job:
-    """The job with host paths in arguments, stdin and working folder; ``plan`` translates the environment."""
+    """The job with host paths in its arguments, stdin and working folder; ``plan`` translates the
+    environment.
+    """
     return replace(
         job,
         argv=tuple(paths.to_host(word) for word in job.argv),
@@ -121,7 +125,8 @@ def _closed_parent(path: Path) -> Path | None:
 
 
 def make_inputs_read_only(job: Job) -> None:
-    """Makes the inputs read-only by mode, for a run with the worker's own user; the run can't change modes.
+    """Makes the inputs read-only by their modes, which the run can't change, for a run with the worker's own
+    user.
 
     Skips links, because an earlier start in the same folder may have replaced inputs with them.
     """
@@ -140,7 +145,7 @@ def restore_access(job: Job) -> None:
     remaining = [str(job.job_dir)]
     while remaining:
         folder = remaining.pop()
-        with suppress(OSError):  # a path may be too long
+        with suppress(OSError):  # a path can be too long
             os.chmod(folder, 0o700)
             remaining += [entry.path for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
 

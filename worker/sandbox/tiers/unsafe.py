@@ -14,7 +14,7 @@ def plan(job: Job) -> dict[str, Any]:
         "argv": [_program(job.argv[0]), *(host_path(job, part) for part in job.argv[1:])],
         "environment": {name: host_path(job, value) for name, value in environment.items()},
         "cwd": host_path(job, job.cwd),
-        # All runs share a user, so a process limit would count the processes of other runs too.
+        # All runs share a user, so a process limit would also count the processes of other runs.
         "limits": {name: value for name, value in layout.rlimits(job).items() if name != "processes"},
     }
 

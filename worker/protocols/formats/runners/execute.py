@@ -103,7 +103,7 @@ def find_function(module: ModuleType, tool: str | None) -> Any:
 
 
 class Context(dict[str, Any]):
-    """The call's context; ``context.run_skill(skill, parameters)`` runs another skill."""
+    """The context of the call. ``context.run_skill(skill, parameters)`` runs another skill."""
 
     def run_skill(self, skill: str, parameters: Any = None, **named: str) -> Any:
         """Runs another skill and returns its answer; ``named`` selects a ``script``, ``action`` or ``tool``.

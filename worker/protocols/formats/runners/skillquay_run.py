@@ -1,9 +1,9 @@
 #!/usr/bin/env -S python3 -I -S -B
 """Runs another skill and prints its answer as JSON: skillquay-run SKILL [PARAMETERS as JSON].
 
---script ID, --action A or --tool T choose what to run if the skill has several. Exit status: 0 if the skill
-succeeded, 1 if it failed or the channel is closed, 2 if the call is invalid. Standard library only, because
-this program runs inside the sandbox.
+--script ID, --action A or --tool T choose the entry point if the skill has several. Exit status: 0 if the
+skill succeeded, 1 if it failed or the channel is closed, 2 if the call is invalid. Standard library only,
+because this program runs inside the sandbox.
 """
 
 import argparse
@@ -38,7 +38,9 @@ def main() -> int:
 
 
 def _read_line(answer_fd: int) -> str:
-    """The answer; "" if the channel is closed. Requests are sequential, so only one answer can arrive."""
+    """Reads the answer; "" if the channel is closed. Requests are sequential, so only one answer can
+    arrive.
+    """
     answer = b""
     while not answer.endswith(b"\n"):
         chunk = os.read(answer_fd, 65536)

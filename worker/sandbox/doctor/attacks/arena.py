@@ -35,7 +35,8 @@ from worker.sandbox.site_settings import SandboxSettings, Tier
 from worker.sandbox.tiers.available import has_scratch
 
 _ROOT = Path(__file__).parents[4]
-# The copied modules keep their dotted names, below empty packages: nothing outside them can be imported.
+# The copied modules keep their dotted names in otherwise empty packages, so that no other module can be
+# imported.
 _TRY_PROBES = f"""
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -151,7 +152,7 @@ def has_network(tier: Tier) -> bool:
 
 
 def single_calls(opened: Arena) -> list[Check]:
-    """Tries the attacks of ``probes``, all in one run, then checks that the targets outside are unharmed."""
+    """Tries the attacks of ``probes`` in one run, then checks that the targets outside are unchanged."""
     with _host(opened) as host:
         job = opened.job(*_probe_command(opened.attacks.probes), limits=Limits(timeout_s=30))
         before = _contents(opened.package)
@@ -168,7 +169,7 @@ def single_calls(opened: Arena) -> list[Check]:
 
 
 def through_the_proxy(opened: Arena) -> list[Check]:
-    """Tries the attacks of ``proxy_probes``, all in one run that may reach only the destination server."""
+    """Tries the attacks of ``proxy_probes`` in one run that may reach only the destination server."""
     with destination.serve_destination() as host:
         limits = Limits(timeout_s=30, descriptors=1100, network_bytes=4_000_000)
         job = replace(
@@ -212,9 +213,10 @@ def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
 
 
 def _is_unchanged(path: str) -> bool:
-    """Whether mode and time of another run's file are as before, and the file is not empty.
+    """Whether another run's file has its old mode and modification time and is not empty.
 
-    The results of the calls prove nothing: in tier ``landlock``, some report success without effect.
+    The results of the calls are no proof, because in tier ``landlock`` some calls report success without an
+    effect.
     """
     status = os.stat(path)
     return (stat.S_IMODE(status.st_mode), status.st_size > 0) == (0o640, True) and status.st_mtime > 1000
@@ -256,7 +258,8 @@ def _host(opened: Arena) -> Iterator[dict[str, Any]]:
 
 
 def _bombs(opened: Arena) -> list[Check]:
-    # In tier ``landlock`` a plain user's process limit counts the processes of concurrent bombs too.
+    # In tier ``landlock``, the process limit of an unprivileged user also counts the processes of concurrent
+    # bombs.
     workers = 1 if opened.tier == "landlock" and os.geteuid() else _CONCURRENT_BOMBS
     bombs = opened.attacks.bombs
     alone = {one.attack: bomb(opened, one) for one in bombs if one.alone}

@@ -18,13 +18,15 @@ ROOMY = Limits(timeout_s=10, memory_mb=400, disk_mb=16, files=1000, processes=32
 
 @dataclass(frozen=True)
 class Bomb:
-    """An attack in its own run. ``source`` is Python code for the sandbox; ``judge`` checks its result."""
+    """An attack that needs its own run. ``source`` is Python code for the sandbox; ``judge`` checks the run's
+    result.
+    """
 
     attack: str
     source: str
     limits: Limits
     judge: Judge
-    alone: bool = False  # judged by its duration, which concurrent bombs would extend
+    alone: bool = False  # True if the duration is judged, which concurrent bombs would extend
 
 
 def ends_by(*endings: str) -> Judge:

@@ -22,7 +22,7 @@ Probe = Callable[[], str]
 
 
 class Escaped(Exception):
-    """The attack succeeded."""
+    """Raised if the attack succeeded."""
 
 
 class ProbeSet(dict[str, Probe]):

@@ -145,7 +145,7 @@ def _write_mapped_file() -> None:
             memory.write(b"# owned")
 
 
-# privileges, the worker and its other processes
+# privileges, the worker and other processes
 
 
 @PROBES.add("gain privileges by a set-uid program")
