@@ -136,7 +136,13 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     assert archive.format("weekly-report/versions/1.2.0") in text
     assert "$SKILLQUAY_TOKEN" in text
     assert "evil.example" not in text
+    assert "npx skills add" not in text
+    assert part(text, "install", value="install-mcp").count("$SKILLQUAY_TOKEN") == 1
     text = browse(None).get("/skills/docs/kind-review/").text
+    mcp = part(text, "install", value="install-mcp")
+    assert "https://skills.example.org/mcp" in mcp
+    assert "$SKILLQUAY_TOKEN" not in mcp
+    assert "/docs/kind-review/0.1.0" in part(text, "install", value="install-skills-exact")
     before, _, after = text.partition(archive.format("kind-review/versions/0.1.0"))
     line = before.rpartition("<pre")[2] + after.partition("</pre>")[0]
     assert "curl" in line

@@ -6,6 +6,7 @@ from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_call
 from registry.core.addresses import absolute_url
 from registry.models import Version, Visibility
+from registry.packages.manifest.manifest import manifest_of
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
@@ -18,8 +19,8 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 
 def client_lines(version: Version) -> list[dict[str, str]]:
-    """Commands of package managers that install the skill; ``npx skills`` reads public skills only."""
-    skill = version.skill
+    """Commands of clients that install or load the skill; ``npx skills`` reads public skills only."""
+    skill, mcp = version.skill, _mcp_lines(version)
     npm = (
         f"npm config set @{skill.team.slug}:registry {absolute_url('npm/')}\n"
         f"npm install @{skill.team.slug}/{skill.slug}@{version.number}"
@@ -27,12 +28,28 @@ def client_lines(version: Version) -> list[dict[str, str]]:
     if skill.effective_visibility != Visibility.PUBLIC:
         address = absolute_url("npm/").partition(":")[2]
         npm = f'npm config set "{address}:_authToken" "$SKILLQUAY_TOKEN"\n{npm}'
-        return [{"id": "install-npm", "label": "npm", "text": npm}]
-    skills = f"npx skills add {absolute_url(str(skill))}"
+        return [{"id": "install-npm", "label": "npm", "text": npm}, *mcp]
+    skills, address = "npx skills add", absolute_url(str(skill))
+    exact = _("npx skills, this version")
     return [
-        {"id": "install-skills", "label": "npx skills", "text": skills},
+        {"id": "install-skills", "label": "npx skills", "text": f"{skills} {address}"},
+        {"id": "install-skills-exact", "label": exact, "text": f"{skills} {address}/{version.number}"},
         {"id": "install-npm", "label": "npm", "text": npm},
+        *mcp,
     ]
+
+
+def _mcp_lines(version: Version) -> list[dict[str, str]]:
+    """Commands that add the site's MCP server to a host and load the skill; none if it is not for agents."""
+    if manifest_of(version.manifest).disable_model_invocation:
+        return []
+    is_public = version.skill.effective_visibility == Visibility.PUBLIC
+    token = "" if is_public else ' --header "Authorization: Bearer $SKILLQUAY_TOKEN"'
+    text = (
+        f"claude mcp add --transport http skillquay {absolute_url('mcp')}{token}\n"
+        f'claude "Load the skill {version} from skillquay"'
+    )
+    return [{"id": "install-mcp", "label": "MCP", "text": text}]
 
 
 def download_line(version: Version) -> dict[str, str]:
