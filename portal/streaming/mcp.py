@@ -38,9 +38,8 @@ class McpMiddleware:
         if wait.progress_token is not None:
             await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM_HEAD})
             return await run_until_disconnect(self._stream(scope, wait, send), receive)
-        if await wait_for_end("approvals" if wait.for_approval else "runs", wait.run, wait.seconds):
-            first = await self._request_run(scope, wait)
-        return await first.relay(send)
+        await wait_for_end("approvals" if wait.for_approval else "runs", wait.run, wait.seconds)
+        return await (await self._request_run(scope, wait)).relay(send)
 
     async def _request_run(self, scope: Scope, wait: RunWait, *omitted: bytes) -> AppResponse:
         body = wait.body.encode()
