@@ -71,12 +71,13 @@ class RowWatcher:
     async def _poll(self) -> None:
         while self.waiting:
             started = time.monotonic()
+            queried = frozenset(self.waiting)  # others may start to wait during the query
             try:
-                rows = await _query(self.query, list(self.waiting))
+                rows = await _query(self.query, queried)
             except Error as error:
                 return self._fail(error)
             for uid, waiter in self._all_waiters():
-                if not waiter.reached.done() and waiter.condition(rows.get(uid)):
+                if uid in queried and not waiter.reached.done() and waiter.condition(rows.get(uid)):
                     waiter.reached.set_result(None)
             await self._pause(time.monotonic() - started)
         return None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 
 import pytest
 
 from portal.streaming import mcp
 from portal.streaming.inner_request import AppResponse, replay
+from portal.streaming.watch import RowWatcher
 from tests.event_loops import run_in_loop
 from worker.facades.mcp.waits import WAIT_HEADER, RunWait
 from worker.run_views.events import EventBatch, Head
@@ -81,3 +83,28 @@ def test_stream_for_an_approval_ends_with_the_decision(monkeypatch):
     batches = [EventBatch([], "1", False, waiting), EventBatch([], "2", False, Head(0, "queued", None, 0))]
     text, _ = exchange(RunWait(UID, True, 45, 1, "{}"), monkeypatch, batches)
     assert text == b'event: message\ndata: {"last":1}\n\n'
+
+
+def test_wait_that_starts_during_a_query_does_not_take_its_run_for_missing():
+    started, release, seen = threading.Event(), threading.Event(), []
+
+    def query(uids):
+        started.set()
+        release.wait(10)
+        return dict.fromkeys(uids, ENDED)
+
+    def is_reached(head):
+        seen.append(head)
+        return True
+
+    async def work():
+        watcher = RowWatcher(query, min_pause_s=0.001)
+        first = asyncio.ensure_future(watcher.wait_until("a", is_reached, within_s=10))
+        await asyncio.to_thread(started.wait, 10)
+        second = asyncio.ensure_future(watcher.wait_until("b", is_reached, within_s=10))
+        await asyncio.sleep(0)
+        release.set()
+        return await first, await second
+
+    assert run_in_loop(work()) == (True, True)
+    assert seen == [ENDED, ENDED]
