@@ -50,8 +50,8 @@ class LineFormatter(logging.Formatter):
 
 
 class JsonLineFormatter(JsonFormatter):
-    """A line of JSON: ``time``, ``level``, ``logger`` and ``message``, then ``request_id``, ``run_id`` and
-    ``team_id`` if they are known, then what the call passed as ``extra``.
+    """Formats a record as one line of JSON: ``time``, ``level``, ``logger``, ``message``, the known ones of
+    ``request_id``, ``run_id`` and ``team_id``, and the fields of ``extra``.
     """
 
     def __init__(self) -> None:

@@ -97,7 +97,7 @@ def add_account(
     kind: str = UserKind.PERSON,
 ) -> User:
     """Adds an account without a permission check or audit entry. Without ``password``, the user can't sign in
-    by password. Raises as ``create_user`` does.
+    by password. Raises the errors of ``create_user``.
 
     Names that differ only in case count as the same name.
     """
@@ -142,11 +142,11 @@ def validated_email(email: str) -> str:
 
 @transaction.atomic
 def deactivate(user: User, by: Actor) -> Dependents:
-    """Ends the user's sessions and access with tokens at once. Imports at an interval and webhooks in the
-    user's name stop until the user is reactivated or another user takes them over.
+    """Ends the user's sessions and access with tokens at once. Scheduled imports and webhooks in the user's
+    name stop until the user is reactivated or another user takes them over.
 
-    Returns what needs a new owner. Raises LAST_ADMINISTRATOR for the only active administrator. A second call
-    changes nothing.
+    Returns the dependents that need a new owner. Raises LAST_ADMINISTRATOR for the only active administrator.
+    A second call changes nothing.
     """
     require(by, Action.USERS)
     user = _locked(user)
@@ -196,7 +196,7 @@ def set_administrator(user: User, is_administrator: bool, by: Actor) -> User:
 @transaction.atomic
 def follow_administrator_group(user: User, is_administrator: bool, *, issuer: str) -> None:
     """Gives or removes administrator rights as ``issuer`` decided, without a permission check. The only
-    administrator keeps them, which the audit trail records.
+    administrator keeps them, and the audit trail records this.
     """
     user = _locked(user)
     if user.is_superuser == is_administrator:

@@ -114,8 +114,8 @@ def _digest(request: Request, content: Any) -> str:
 
 
 def _holder(actor: Actor) -> str:
-    """The holder of a key: the token if there is one, otherwise the caller. So a token can't read responses
-    to other tokens.
+    """The holder of a key: the token if there is one, otherwise the caller. A token therefore can't read
+    responses to other tokens.
     """
     return f"{actor.caller}:{actor.token.uid}" if actor.token else actor.caller
 

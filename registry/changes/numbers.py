@@ -26,8 +26,8 @@ _IN_CATALOG = frozenset({ChangeKind.SKILL.value, ChangeKind.TEAM.value})
 class ChangeLog:
     """The numbers that were raised since the process started. Does not read the database.
 
-    If the site's number falls, as after a restored backup, ``shift`` keeps ``number`` rising. Otherwise what
-    was computed before would be newer than all later changes.
+    If the site's number falls, as after a restored backup, ``shift`` keeps ``number`` rising. Otherwise
+    earlier answers would count as newer than all later changes.
     """
 
     def __init__(self) -> None:

@@ -1,9 +1,9 @@
 """SQL of change numbers: the triggers that raise them, and the queries that read them.
 
 On SQLite, the triggers run right after each change, because only one writer is active at a time. On
-PostgreSQL, a trigger that locked the site's row until commit would make all writers wait. So the triggers
-record changes at commit, and one that runs after all other deferred triggers, such as checks of foreign keys,
-raises the numbers.
+PostgreSQL, a trigger that locked the site's row until commit would make all writers wait. The triggers
+therefore record changes at commit. A trigger that runs after all other deferred ones, such as checks of
+foreign keys, then raises the numbers.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

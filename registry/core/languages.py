@@ -33,7 +33,7 @@ def validated_languages(languages: Sequence[str]) -> list[str]:
 
 
 def missing_languages(team: Team, phrases: Iterable[str]) -> tuple[Problem, ...]:
-    """One PHRASE_LANGUAGE_MISSING notice for each of the team's languages in which no phrase is written."""
+    """A PHRASE_LANGUAGE_MISSING notice for each of the team's languages without a phrase."""
     present = {language_of(text) for text in phrases}
     return tuple(
         PHRASE_LANGUAGE_MISSING.problem(language=language).at("SKILL.md")

@@ -17,8 +17,8 @@ _RENEW_S = 20.0
 
 
 class LeasedJob(models.Model):
-    """Base of jobs. A worker holds a job while ``lease_until`` is set; after that time, another worker may
-    claim it.
+    """Base class of jobs. A worker holds a job until ``lease_until``; afterwards, another worker may claim
+    the job.
     """
 
     # each claim adds 1, so that earlier claims can't write

@@ -35,7 +35,7 @@ def short_line(text: str) -> str:
 
 
 def neutralize_markup(text: str) -> str:
-    """The text with characters of tags, code and links replaced by look-alikes of the same width."""
+    """The text in which look-alikes of the same width replace the characters of tags, code and links."""
     return text.translate(_MARKUP_LOOKALIKES).replace("](", ")(")
 
 

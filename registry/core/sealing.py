@@ -35,6 +35,6 @@ def fernet(text: str) -> Fernet:
 
 
 def _site_fernet() -> MultiFernet:
-    """Encrypts with the site's key; also decrypts what a fallback encrypted."""
+    """The cipher with the site's key. It also decrypts values that a fallback key encrypted."""
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return MultiFernet([fernet(f"sealing:{key}") for key in keys])

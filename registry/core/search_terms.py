@@ -148,7 +148,7 @@ def has_cjk(text: str) -> bool:
 
 
 def typo_keys(word: str) -> set[str]:
-    """The word, its term, and each of them with one letter deleted.
+    """The word, its term, and both with each single letter deleted.
 
     Two words that are one typo apart share a key, even if the typo is in a suffix that stemming removes. Only
     words of 4 to 20 ASCII letters and terms of 5 to 20 have keys, because shorter ones would share too many.
@@ -272,8 +272,8 @@ def _fold_with_offsets(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
 
 @lru_cache(maxsize=8192)
 def _fold_character(character: str) -> str:
-    """The character without accent and width variant, and simplified if it is traditional Chinese: none, one
-    or more characters. Case is kept, because words are split at case changes.
+    """The character without accent and in normal width; simplified if it is traditional Chinese. The result
+    has zero or more characters. Keeps the case, because words are split at case changes.
     """
     apart = unicodedata.normalize("NFKD", character)
     base = "".join(part for part in apart if not "\u0300" <= part <= "\u036f")

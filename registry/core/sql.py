@@ -59,8 +59,8 @@ def fetch_all(sql: str, values: Sequence[Any]) -> list[Any]:
 
 
 def _inline_integers(sql: str, values: Sequence[Any]) -> tuple[str, list[Any]]:
-    """The statement with non-negative integers written into it, and the other values. psycopg parses
-    placeholders one by one, which took longer than the query for a thousand values.
+    """The statement with non-negative integers written into it, and the remaining values. psycopg parses
+    placeholders one by one; for a thousand values, this took longer than the query.
     """
     first, *texts = sql.split("%s")
     marks = [str(value) if type(value) is int and value >= 0 else "%s" for value in values]

@@ -116,7 +116,7 @@ def in_scope(actor: Actor, action: Action) -> bool:
 
 
 def require_scope(actor: Actor, *actions: Action) -> None:
-    """Raises TOKEN_SCOPE_MISSING if the actor's token covers none of the actions, or FORBIDDEN if no scope
+    """Raises TOKEN_SCOPE_MISSING if the actor's token covers none of ``actions``, or FORBIDDEN if no scope
     covers any of them. Accepts every actor without a token, and every actor if ``actions`` is empty.
     """
     if not actions or any(in_scope(actor, action) for action in actions):

@@ -72,7 +72,7 @@ def require_member(team: Team, by: Actor) -> None:
 
 
 def members_of(team: Team, by: Actor) -> QuerySet[Membership]:
-    """The memberships of the team's people. Raises as ``require_member`` does."""
+    """The memberships of the team's people. Raises the errors of ``require_member``."""
     require_member(team, by)
     return _people_of(team).select_related("user")
 

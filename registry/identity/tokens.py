@@ -91,7 +91,8 @@ def rotate(
     """Gives the token a new secret and returns both. The previous secret keeps working for ``overlap_hours``;
     an older one stops working at once. ``expires_at`` of None keeps the token's expiry date.
 
-    Raises as ``issue`` does, TOKEN_ENDED for a token that has expired or was revoked, and OVERLAP_INVALID.
+    Raises the errors of ``issue``, TOKEN_ENDED for a token that has expired or was revoked, and
+    OVERLAP_INVALID.
     """
     _require_manager(token.owner, token.team, by)
     now, token = timezone.now(), Token.objects.select_for_update().get(pk=token.pk)
@@ -167,8 +168,8 @@ def find_token(uid: str, by: Actor) -> Token:
 
 
 def manages(owner: User, team: Team | None, by: Actor, *, even_archived: bool = False) -> bool:
-    """Whether the actor may manage the owner's tokens for ``team``: their own; those of a service account as
-    an owner of its team; all of them as an administrator in a session.
+    """Whether the actor may manage the owner's tokens for ``team``. Users manage their own tokens, owners of
+    a team those of its service accounts, and administrators in a session all tokens.
     """
     if by.user == owner or (by.is_administrator and not by.token):
         return True
@@ -183,7 +184,7 @@ def state_of(token: Token, now: datetime) -> str:
 
 
 def in_state(rows: QuerySet[Token], state: str, now: datetime) -> QuerySet[Token]:
-    """The tokens whose ``state_of`` is this one."""
+    """The tokens in this state, as defined by ``state_of``."""
     if state == "revoked":
         return rows.filter(revoked_at__isnull=False)
     rows = rows.filter(revoked_at=None)

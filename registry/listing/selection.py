@@ -1,8 +1,8 @@
 """Selects the skills of a listing that has fewer places than skills: bundled ones first, then mostly by
 usage.
 
-A skill that is never listed stays unused. So every fifth place is reserved for new skills and for the other
-skills in a daily rotation.
+A skill that is never listed stays unused. Every fifth place is therefore reserved for new skills and, in
+daily rotation, for all other skills.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping

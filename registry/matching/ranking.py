@@ -109,7 +109,9 @@ def _request_evidence(best: int, scores: lexical.LexicalScores, form: SentenceFo
 
 
 def _confidence(skill: int, scores: lexical.LexicalScores, evidence: float) -> float:
-    """The probability, from 0 to 1, that the skill is the right one. ``evidence`` is that of the request."""
+    """The probability, from 0 to 1, that the skill is the right one. ``evidence`` is the result of
+    ``_request_evidence``.
+    """
     weight = scores.scores.get(skill, 0)
     if not weight:
         return 0.0

@@ -14,7 +14,7 @@ class CommandLineOrigin(models.TextChoices):
 
 
 class EntryCommandLine(models.Model):
-    """How a script of a version is called. Written only by ``registry.versions``."""
+    """The command line of a version's script. Written only by ``registry.versions``."""
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="command_lines")
     script = models.CharField(max_length=500)  # the id that requests name

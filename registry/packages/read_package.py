@@ -41,10 +41,10 @@ def read_package_files(
     files: Sequence[PackageFile], *, filename: str = "", limits: Limits = _DEFAULT
 ) -> Package:
     """Reads the files of a package. The result equals that of ``read_upload`` for the archive that ``repack``
-    makes of them.
+    builds from them.
 
-    Faster than making and parsing this archive. Raises Refusal like ``read_upload``, with all files that are
-    too large.
+    This is faster than building and parsing the archive. Raises Refusal like ``read_upload``, with all files
+    that are too large.
     """
     _check_archive_size(repacked_size(files), filename, limits)
     entries = [ArchiveEntry(file.path, file.data, file.executable) for file in archive_order(files)]

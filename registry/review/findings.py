@@ -131,8 +131,8 @@ def rescan(version: Version, actor: Actor) -> RescanResult | None:
     """Rescans a version with the current rules and the site's scanners, and stores the findings. Returns None
     if the row no longer exists. Without stored bytes, marks the version as scanned and returns None.
 
-    A new high-confidence finding holds the version. A version that findings hold is released when none of
-    them remains, unless a report was upheld.
+    A new high-confidence finding holds the version. If a version is held only for findings and none of them
+    remains, releases it, unless a report was upheld.
     """
     digest = scanners.digest()
     if not blobs.exists(version.digest):  # can't be scanned until the bytes are restored

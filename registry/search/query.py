@@ -291,7 +291,9 @@ def _hits(found: _RankedAnswer, limit: int) -> tuple[Hit, ...]:
 
 
 def _candidates_at_limit(ranked: Sequence[RankedSkill], limit: int) -> Sequence[RankedSkill]:
-    """The first ``limit`` skills, and up to _EXTRA_CANDIDATES more that tie with the last of them."""
+    """The first ``limit`` skills, and up to _EXTRA_CANDIDATES more whose tier and score equal those of the
+    last one.
+    """
     end = min(limit, len(ranked))
     last = ranked[end - 1][:2] if end else None
     while end < min(len(ranked), limit + _EXTRA_CANDIDATES) and ranked[end][:2] == last:

@@ -27,7 +27,7 @@ class SearchTier(IntEnum):
 
 @dataclass(frozen=True)
 class SearchTerm:
-    """A search term, and the query word that it stands for."""
+    """A search term, and the query word that it represents."""
 
     text: str
     counted: TermCount

@@ -1,4 +1,4 @@
-"""Encrypts secrets with keys of their own, so that the database and Django's SECRET_KEY do not reveal them.
+"""Encrypts team secrets with separate keys, so that the database and Django's SECRET_KEY do not reveal them.
 
 The first of ``SKILLQUAY_SECRETS_KEYS`` encrypts; all of them decrypt. To rotate keys, put a new key first,
 run ``manage.py reseal_secrets``, then remove the old key.

@@ -8,7 +8,7 @@ from typing import BinaryIO, Protocol
 
 
 class BlobWriter(Protocol):
-    """Receives the bytes of a new blob, which exists only after ``commit``."""
+    """Receives the bytes of a new blob. The blob exists only after ``commit``."""
 
     def write(self, chunk: bytes) -> None: ...
 

@@ -17,8 +17,8 @@ _FULL_POSTGRES = "53100"
 
 
 def storage_problem(error: BaseException | None) -> Problem | None:
-    """DISK_FULL for a full disk, UNAVAILABLE for a database that does not respond; both are logged. None for
-    any other error.
+    """DISK_FULL for a full disk, UNAVAILABLE for a database that does not respond, None for any other error.
+    Logs the first two.
     """
     if is_disk_full(error):
         _log.error("The disk is full: %s", error)

@@ -1,7 +1,7 @@
 """Evaluates trigger tests with real matches, as if the version were its skill's latest. Uses no language
 model.
 
-An evaluation rolls back its changes to the index before others can see them.
+An evaluation rolls back its changes to the index before other requests can see them.
 """
 
 from collections.abc import Iterable, Sequence

@@ -35,7 +35,7 @@ class Score:
 
     @property
     def is_floor(self) -> bool:
-        """Whether age has reduced the factor to FLOOR."""
+        """Whether the time since the last use has reduced the factor to FLOOR."""
         return self.factor == FLOOR
 
 

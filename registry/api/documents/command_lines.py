@@ -1,4 +1,4 @@
-"""Builds the JSON objects that describe how a version's scripts are called, and their serializers."""
+"""Builds the JSON objects of the command lines of a version's scripts, and declares their serializers."""
 
 from dataclasses import asdict
 from typing import Any

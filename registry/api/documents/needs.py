@@ -1,4 +1,4 @@
-"""Builds the JSON objects that describe what a version's scripts need, and their serializers."""
+"""Builds the JSON objects of the needs of a version's scripts, and declares their serializers."""
 
 from dataclasses import asdict
 from typing import Any

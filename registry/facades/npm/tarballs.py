@@ -1,4 +1,4 @@
-"""Builds the npm tarball of a version. The same archive gives the same bytes on every machine."""
+"""Builds the npm tarball of a version. The tarball of an archive has the same bytes on every machine."""
 
 from __future__ import annotations
 

@@ -119,8 +119,8 @@ class Ping(_NpmEndpoint):
 
 @extend_schema(exclude=True)
 class Advisories(_NpmEndpoint):
-    """The response to the audit that npm requests after an installation: always empty, because skills have no
-    npm advisories.
+    """The response to npm's audit request after an installation. Always empty, because skills have no npm
+    advisories.
     """
 
     is_safe_post = True

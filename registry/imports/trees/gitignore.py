@@ -10,7 +10,7 @@ _MAX_BYTES = 64 * 1024  # bytes of a .gitignore file that are read
 
 
 class IgnoreRules:
-    """The ignore rules of a folder and its subfolders. If ``is_tracked``, nothing is ignored."""
+    """The ignore rules of a folder and its subfolders. If ``is_tracked`` is set, nothing is ignored."""
 
     def __init__(self, top: Path, *, is_tracked: bool) -> None:
         self.top, self.is_tracked = top, is_tracked

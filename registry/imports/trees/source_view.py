@@ -45,7 +45,7 @@ def skill_md(folder: Path) -> Path | None:
 
 
 def _real_path(path: Path) -> Path:
-    """The path with its links resolved. Unlike ``Path.resolve``, accepts a link to itself."""
+    """The path with its links resolved. Unlike ``Path.resolve``, accepts a link that points to itself."""
     return Path(os.path.realpath(path))
 
 

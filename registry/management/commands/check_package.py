@@ -1,4 +1,4 @@
-"""``manage.py check_package PATH…``: checks packages as publishing does, but without a database."""
+"""``manage.py check_package PATH…``: checks packages like publishing, but without a database."""
 
 import json
 from argparse import ArgumentParser

@@ -47,8 +47,8 @@ def read_tar_gz(data: bytes, limits: Limits, *, with_links: bool = False) -> tup
 def read_tar(data: bytes, limits: Limits, *, with_links: bool = False) -> tuple[ArchiveEntry, ...]:
     """The files and folders of a tar, and its symbolic links if ``with_links`` is set.
 
-    Raises Refusal for other entries, for damaged archives, and for too many or too large entries. Only zeros,
-    at least two blocks, may follow the last entry.
+    Raises Refusal for other entries, for damaged archives, and for too many or too large entries. After the
+    last entry, only zeros may follow: at least two blocks of them.
     """
     entries: list[ArchiveEntry] = []
     position, total, overrides = 0, 0, _Overrides()

@@ -171,7 +171,7 @@ def _read_entry(data: bytes, position: int) -> tuple[Record, int]:
 
 
 def _decode(raw_name: bytes) -> str:
-    """The name decoded as UTF-8, even without the UTF-8 flag, which Finder does not set.
+    """The name decoded as UTF-8. Ignores the UTF-8 flag, because macOS Finder does not set it.
 
     Raises PATH_NOT_UTF8 for other encodings.
     """

@@ -75,7 +75,9 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ExclusiveGroup:
-    """Parameters of one command, by id: a call has at most one of them, exactly one if ``required``."""
+    """The ids of mutually exclusive parameters of one command. A call has at most one of them; exactly one if
+    ``required``.
+    """
 
     ids: tuple[str, ...]
     required: bool = False
@@ -112,7 +114,7 @@ class ReadingGap:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """How the script at ``path`` is called. ``root`` has parameters only for kind ``fields``.
+    """The command line of the script at ``path``. ``root`` has parameters only for kind ``fields``.
 
     Fields are complete if ``gaps`` is empty. ``usage`` is the author's usage text in the script.
     """

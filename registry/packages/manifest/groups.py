@@ -101,7 +101,7 @@ def unknown_group_fields(fields: Fields) -> dict[str, dict[str, Any]]:
 def note_misspelled_fields(fields: Fields) -> None:
     """Adds a notice for each unknown field whose name is almost that of a known one.
 
-    Call it after all fields were read. A field of ``security`` at the top level counts as misspelled, too.
+    Call it after all fields were read. A field of ``security`` at the top level also counts as misspelled.
     """
     moved = {name: f"security.{name}" for name in _SECURITY.split() if "_" in name}
     top = {**moved, **{name: name for name in (*fields.known_names, *_OTHER_FIELDS)}}

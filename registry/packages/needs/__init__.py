@@ -1,4 +1,4 @@
-"""Reads what scripts need without running them: modules, programs, hosts and secrets."""
+"""Reads the needs of scripts without running them: modules, programs, hosts and secrets."""
 
 from registry.packages.needs.read_needs import read_needs
 from registry.packages.needs.script_needs import ModuleNeed, ScriptNeeds, from_document, to_document

@@ -1,4 +1,4 @@
-"""Reads what a JavaScript or TypeScript script needs, with the files of the package that it imports."""
+"""Reads the needs of a JavaScript or TypeScript script and of the package files that it imports."""
 
 from __future__ import annotations
 

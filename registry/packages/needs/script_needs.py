@@ -1,4 +1,4 @@
-"""The types for what a script needs besides the files of its package, and their JSON documents."""
+"""The types for a script's needs besides the files of its package, and their JSON documents."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ScriptNeeds:
 
 
 def merge_modules(modules: Iterable[ModuleNeed]) -> tuple[ModuleNeed, ...]:
-    """The modules sorted, one per name and ecosystem; required if any of them is."""
+    """The sorted modules, one per name and ecosystem. A module is required if one of its originals is."""
     merged: dict[tuple[str, str], ModuleNeed] = {}
     for each in modules:
         key = (each.ecosystem, each.name)

@@ -1,4 +1,4 @@
-"""Reads what a shell script needs: programs, hosts and secrets."""
+"""Reads the needs of a shell script: programs, hosts and secrets."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_shell(path: str, source: bytes) -> ScriptNeeds:
 
 
 def programs_of_command(text: str) -> tuple[str, ...]:
-    """The programs of a command line that a script gives to a shell."""
+    """The programs in a command line that a script passes to a shell."""
     return read_shell("", text[:4_000].encode("utf-8", "replace")).programs
 
 

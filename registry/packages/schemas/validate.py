@@ -71,8 +71,8 @@ def validate(
 ) -> tuple[Problem, ...]:
     """At most 50 problems of the value, sorted by ``path``, a JSON pointer into the value.
 
-    The path of a missing field is that of the field; ``missing`` replaces the code of its problem. Returns
-    a single problem if the schema is unusable, or if validation fails to finish or costs too much.
+    The problem of a missing field has the field's path; ``missing`` replaces its code. Returns a single
+    problem if the schema is unusable, or if the validation does not finish or is too expensive.
     """
     try:
         _check_shape(schema, "schema")

@@ -33,8 +33,8 @@ def find_entry(uid: str, actor: Actor) -> GlossaryEntry:
 
 @transaction.atomic
 def add(text: str, actor: Actor) -> tuple[GlossaryEntry, AuditEntry]:
-    """Adds an entry, which the next match uses. Returns the entry and the audit entry of the change; ``undo``
-    takes the uid of the latter.
+    """Adds an entry, which the next match uses. Returns the entry and the change's audit entry, whose uid
+    ``undo`` accepts.
 
     Raises the refusals of ``require``, TEXT_INVALID, GLOSSARY_WORD_INVALID, GLOSSARY_LINE_INVALID or
     GLOSSARY_LINE_KNOWN.

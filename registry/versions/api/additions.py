@@ -34,7 +34,7 @@ class VersionAdditions(SkillEndpoint):
 
     @operation("get_additions", "Get a version's additions", answer=AdditionsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the additions, and the other needs of the scripts that can be added."""
+        """Returns the version's additions, and further needs of its scripts that can be added."""
         return etag.document_response(request, additions_document(self.version(team, slug, number)))
 
     @operation("set_additions", "Set a version's additions", body=AdditionsRequest, answer=AdditionsDoc)

@@ -98,7 +98,7 @@ class Skills(Endpoint):
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
         """A page of search hits, and the cursor of the next page or None. The cursor contains the number of
-        earlier hits and the last of them. A page starts after that hit, wherever the hit ranks now.
+        earlier hits and the last of them. A page starts after that hit, at the hit's current rank.
         """
         page = pagination.read_page("skills", query, kinds=(int, int))
         start, last = page.after or (0, 0)

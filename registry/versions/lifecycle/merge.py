@@ -16,8 +16,8 @@ def merge(skill: Skill, into: Skill, actor: Actor) -> Skill:
     """Redirects the address of ``skill`` to ``into``, removes ``skill`` from search, and returns ``into``.
     Exact versions of ``skill`` keep working.
 
-    Requires permission to transfer ``skill`` and to publish ``into``. Raises MERGE_INVALID if they are the
-    same skill or one of them is merged, and NOT_FOUND if one was purged.
+    Requires permission to transfer ``skill`` and to publish ``into``. Raises MERGE_INVALID if both are the
+    same skill or one was merged before, and NOT_FOUND if one was purged.
     """
     require(actor, Action.TRANSFER, skill=skill)
     require(actor, Action.PUBLISH, skill=into)

@@ -1,5 +1,5 @@
-"""Lists what a maintainer can add to a version: the needs of its scripts that the package does
-not declare.
+"""Lists the additions that a maintainer can make to a version: needs of its scripts that the package does not
+declare.
 """
 
 from __future__ import annotations

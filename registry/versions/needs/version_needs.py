@@ -1,4 +1,4 @@
-"""The needs of a version's scripts, and which of them the version provides."""
+"""The needs of a version's scripts, each with the state of whether the version provides it."""
 
 from __future__ import annotations
 

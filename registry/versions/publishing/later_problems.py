@@ -1,4 +1,4 @@
-"""Problems of a version that are found after its publication."""
+"""Stores problems of a version that are found after its publication."""
 
 from __future__ import annotations
 

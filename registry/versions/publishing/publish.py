@@ -224,8 +224,8 @@ def _publish(draft: Draft, reading: Reading) -> Publication:
 
 
 def _earlier_additions_notices(version: Version) -> tuple[Problem, ...]:
-    """A notice with the additions of the previous version that this one lacks. It is not stored with the
-    version.
+    """A notice with the needed additions that only the previous version has. The notice is not stored with
+    the version.
     """
     if earlier_version_with_additions(version) is None:
         return ()

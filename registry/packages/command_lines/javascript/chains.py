@@ -157,7 +157,9 @@ class Chains:
             yield self.value(each, names) if each.type in _CALLS else literal(each, names)
 
     def enter(self, function: Any, value: Any, names: Names, *, uncertain: bool = False) -> Any:
-        """Follows the body of a function whose first parameter is ``value``; returns what it builds."""
+        """Follows the body of a function whose first parameter is ``value``; returns the value that the body
+        builds.
+        """
         if not isinstance(function, FunctionNode) or self._depth >= _MAX_ENTERED:
             return None
         inner = Names(dict(zip(function.parameters[:1], [value], strict=False)), names)

@@ -179,7 +179,7 @@ def text_method(text: str, name: str, arguments: list[Any]) -> Any:
 
 
 def container_method(value: Any, name: str, arguments: list[Any]) -> Any:
-    """The result of a method of a list or dict; changes the value as the method does."""
+    """The result of a method of a list or dict. If the method changes the value, changes it too."""
     if isinstance(value, dict):
         if name == "keys":
             return list(value)

@@ -35,7 +35,7 @@ _SUFFIXES = ("_command", "_cmd", "_group", "_grp")  # newer versions of click re
 def read_click(path: str, tree: ast.Module) -> CommandLine | None:
     """The command line of the script's root command; None if the script declares none.
 
-    A declaration that depends on computed values gives a command line with a gap, because its fields could be
+    If a declaration depends on computed values, the command line has a gap instead of fields, which could be
     wrong.
     """
     try:

@@ -51,10 +51,10 @@ class _App:
 
 
 def read_typer(path: str, tree: ast.Module) -> CommandLine | None:
-    """The command line of the script's app, or of the function that it passes to ``typer.run``; None without
-    either.
+    """The command line of the script's app, or of the function that it passes to ``typer.run``. None if it
+    has neither.
 
-    A declaration that depends on computed values gives a command line with a gap, because its fields could be
+    If a declaration depends on computed values, the command line has a gap instead of fields, which could be
     wrong.
     """
     try:
