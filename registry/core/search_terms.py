@@ -139,7 +139,9 @@ def text_tokens(text: str, *, limit: int | None = None) -> list[TextToken]:
 
 
 def phrase_key(text: str) -> str:
-    """The keys of a phrase's tokens joined by spaces: equal for the same stemmed words in the same order."""
+    """The keys of a phrase's tokens, joined by spaces. Phrases with the same stemmed words in the same order
+    have equal keys.
+    """
     return " ".join(token.key for token in text_tokens(text))
 
 

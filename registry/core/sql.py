@@ -122,7 +122,7 @@ class _Plan:
 
 
 def _mark(kind: type[Value], at: int) -> Value:
-    """A value of this type that marks the position in the statement, where it can't occur otherwise."""
+    """A value of this type that marks the position in the statement. It can't occur there otherwise."""
     if kind is datetime:
         return _FIRST_DATE + timedelta(days=at)
     if kind is float:

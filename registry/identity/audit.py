@@ -30,7 +30,7 @@ _ROWS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which entries to select: all that match every given field. Both days are included, in UTC."""
+    """Selects the entries that match every given field. Both days are included, in UTC."""
 
     person: str = ""
     group: str = ""

@@ -113,8 +113,8 @@ def requesting_actor(lease: ImportLease) -> Actor:
 
 
 def request_due_imports(now: datetime) -> Sequence[str]:
-    """Queues an import of each source that is due, unless one is unfinished, and sets when the source is due
-    next. Sources of deactivated users and archived teams are skipped. Returns the uids of the new imports.
+    """Queues an import of each due source without an unfinished import, and sets the next due time of the
+    source. Sources of deactivated users and archived teams are skipped. Returns the uids of the new imports.
     """
     uids = []
     for source in Source.objects.select_related("created_by", "team").filter(

@@ -79,7 +79,7 @@ class LexicalScores:
         return {skill: self._counted(sides) for skill, sides in found.items()}
 
     def _counted(self, sides: _ConceptSides) -> list[ScorePart]:
-        """The parts that counted for each concept: its own words or its synonyms, whichever weigh more."""
+        """The parts that count for each concept: its own words or its synonyms, whichever are heavier."""
         best: dict[int, tuple[int, bool]] = {}
         for (place, is_own), terms in sides.items():
             weight = sum(score for score, _, _ in terms)

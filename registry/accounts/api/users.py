@@ -107,7 +107,9 @@ class NewInvitationDoc(InvitationDoc):
 
 
 def send_invitation(new: invitations.NewInvitation) -> dict[str, Any]:
-    """The JSON object of a new invitation. Mails the link if it has an address and the site sends mail."""
+    """The JSON object of a new invitation. Mails the link if the invitation has an e-mail address and the
+    site sends mail.
+    """
     mailed = mail.send_invitation(new.invitation.email, new.url)
     return InvitationDoc.document(new.invitation) | {"url": new.url, "mailed": mailed}
 

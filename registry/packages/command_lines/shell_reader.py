@@ -55,7 +55,7 @@ def read_shell(path: str, text: str) -> CommandLine:
 def _scan(source: bytes, root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
     """The options of getopts or None, variables by option, whether arguments are read, and getopts' line.
 
-    A function has positional parameters of its own: only those outside functions are the script's.
+    Functions have their own positional parameters, so only those outside functions belong to the script.
     """
     optstring: str | None = None
     line: int | None = None

@@ -16,7 +16,7 @@ _USAGE = re.compile(r"^\W*(?:usage|synopsis|example)s?\s*:?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MatchedCalls:
-    """Calls to offer, by the path of the script, and those in code blocks that do not fit."""
+    """The calls to offer, by script path, and the calls in code blocks that do not fit."""
 
     samples: Mapping[str, tuple[tuple[str, ...], ...]]
     refused: tuple[ShownCall, ...] = ()

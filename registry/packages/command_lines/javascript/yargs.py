@@ -143,7 +143,7 @@ class Yargs:
             self._change(command, call)
 
     def _add_alias(self, command: YargsCommand, name: Any, alias: Any) -> None:
-        """Adds the flag of the alias; either name can be the one that was declared."""
+        """Adds the flag of the alias. Either of the two names can be the declared one."""
         for declared, other in ((name, alias), (alias, name)):
             for each in command.builder.parameters:
                 if each.name == declared and each.flags and isinstance(other, str):

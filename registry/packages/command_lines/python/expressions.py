@@ -56,7 +56,7 @@ class Library(Protocol):
 
 
 class ExpressionEvaluation:
-    """Evaluates constants.
+    """Evaluates expressions.
 
     ``uncertain`` counts the enclosing branches and loops for which it is not known whether they run.
     """

@@ -45,7 +45,7 @@ def _imports_endless_name(text: str) -> bool:
 
 
 def imported_modules(tree: ast.Module) -> frozenset[str]:
-    """The top names of the modules that the script imports anywhere; relative ones start with "."."""
+    """The top-level names of all modules that the script imports; relative ones start with "."."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

@@ -56,7 +56,7 @@ class ClassValue:
     scope: NameScope
 
     def is_a(self, *names: str) -> bool:
-        """Whether a base class, also an indirect one, is an imported class with one of these last names."""
+        """Whether a direct or indirect base class is an imported class with one of these last names."""
         for base in self.bases:
             if isinstance(base, DottedName) and base.text.rpartition(".")[2] in names:
                 return True

@@ -17,7 +17,9 @@ class TooManyNodesError(Exception):
 
 @dataclass(frozen=True)
 class ImportedModule:
-    """``level`` counts the dots of a relative import. ``members`` may be modules below ``name``."""
+    """A module that an import names. ``level`` is the number of dots of a relative import. ``members`` can be
+    modules below ``name``.
+    """
 
     name: str
     level: int
