@@ -36,6 +36,6 @@ OVERLOADED = declare("OVERLOADED", lambda *, retry_after_s: ..., http=503, retry
 ANONYMOUS_BODIES_FULL = declare(
     "ANONYMOUS_BODIES_FULL", lambda *, retry_after_s: ..., http=503, retryable=True
 )(
-    _("Anonymous clients are sending too much data at the moment."),
+    _("Can't accept the request body: anonymous clients are sending too much data at the moment."),
     _("Try again in a few seconds, sign in, or send a valid access token."),
 )

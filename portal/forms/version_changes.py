@@ -75,7 +75,7 @@ class PurgeForm(forms.Form):
         typed: str = self.cleaned_data["confirmation"]
         if typed.strip() != self.expected:
             raise forms.ValidationError(
-                _("The text does not match %(name)s."), params={"name": self.expected}
+                _("The text does not match. Type %(name)s exactly."), params={"name": self.expected}
             )
         return typed
 

@@ -33,7 +33,7 @@ SERVICE_ROLE_INVALID = declare("SERVICE_ROLE_INVALID", lambda *, role: ...)(
     _("A service account can't have the role %(role)s."), _("Choose viewer, member or maintainer.")
 )
 SIGN_UP_CLOSED = declare("SIGN_UP_CLOSED", http=403)(
-    _("This invitation is only for people who already have an account on this site."),
+    _("Can't create an account: this invitation is only for people with an account on this site."),
     _("Sign in and open the link again, or ask an administrator for an account."),
 )
 INVITATION_INVALID = declare("INVITATION_INVALID", http=404)(

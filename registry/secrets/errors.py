@@ -38,7 +38,7 @@ SECRET_NOT_GRANTED = declare("SECRET_NOT_GRANTED", lambda *, team, names, versio
     _("Ask an owner of the team to review the version and grant the secrets at %(page)s."),
 )
 SECRET_WITHOUT_TEAM = declare("SECRET_WITHOUT_TEAM", lambda *, version: ..., http=409)(
-    _("%(version)s needs secrets, which are available only to runs for a team."),
+    _("Can't run %(version)s without a team: it needs secrets, and only teams have secrets."),
     _("Choose a team to run as."),
 )
 REVIEW_OWN = declare("REVIEW_OWN", lambda *, version: ..., http=403)(

@@ -4,11 +4,11 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 TARGET_NOT_EMPTY = declare("TARGET_NOT_EMPTY", lambda: ..., http=409)(
-    _("The target database already contains a site."),
+    _("Can't copy into this database: it already contains a site."),
     _("Create an empty database, and name it instead."),
 )
 OTHER_COPY_UNFINISHED = declare("OTHER_COPY_UNFINISHED", lambda *, source: ..., http=409)(
-    _("The target contains an unfinished copy of another source: %(source)s."),
+    _("Can't copy into the target: it contains an unfinished copy of another source (%(source)s)."),
     _("Repeat the command for that source, or create an empty database."),
 )
 BACKUP_UNREADABLE = declare("BACKUP_UNREADABLE", lambda *, path: ..., http=422)(
@@ -27,7 +27,7 @@ KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
     ),
 )
 COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
-    _("The copied rows of %(table)s differ from the source."),
+    _("Can't finish the copy: the copied rows of %(table)s differ from the source."),
     _("Stop the site if it still writes to the source, and repeat the copy into an empty database."),
 )
 BLOBS_DAMAGED = declare("BLOBS_DAMAGED", lambda *, count, digest: ..., http=500)(

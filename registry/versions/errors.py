@@ -67,7 +67,7 @@ CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
     ),
 )
 SLUG_REDIRECTED = declare("SLUG_REDIRECTED", lambda *, skill, to: ..., http=409)(
-    _("The name %(skill)s can't be used: it redirects to %(to)s."),
+    _("Can't publish as %(skill)s: this name redirects to %(to)s."),
     _("Change the name in SKILL.md to the current one, or choose another."),
 )
 SLUG_TAKEN = declare("SLUG_TAKEN", lambda *, skill: ..., http=409)(

@@ -4,5 +4,6 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 CASES_NONE = declare("CASES_NONE", lambda *, version: ..., http=409)(
-    _("%(version)s has no valid cases to run."), _("Add cases to tests/cases.yaml in the package.")
+    _("Can't run the cases: %(version)s has no valid ones."),
+    _("Add cases to tests/cases.yaml in the package."),
 )

@@ -18,6 +18,6 @@ WORKER_ERROR = declare("WORKER_ERROR", lambda *, reason: ..., http=500, retryabl
     _("Run the skill again, or ask an administrator to find the cause in the worker's log."),
 )
 MODEL_NOT_CONFIGURED = declare("MODEL_NOT_CONFIGURED", http=409)(
-    _("The skill needs an agent loop, but no model is configured."),
+    _("Can't run the skill: it needs an agent loop, but no model is configured."),
     _("Ask an administrator to set SKILLQUAY_MODEL_URL and SKILLQUAY_MODEL_NAME."),
 )

@@ -8,7 +8,10 @@ MODULE_LOAD_FAILED = declare("MODULE_LOAD_FAILED", lambda *, reason: ..., severi
     _("Correct the module. Move code that needs inputs, network access or secrets into `execute`."),
 )
 LOADED_MODULE_MISSING = declare("LOADED_MODULE_MISSING", lambda *, module: ..., severity="warning")(
-    _("The module imports %(module)s, which neither the package nor its dependencies contain."),
+    _(
+        "Can't load the module: it imports %(module)s, which neither the package nor its dependencies "
+        "contain."
+    ),
     _(
         "Declare the module in `requirements.txt` or `package.json`, or import it with `npm:` in "
         "TypeScript. For a Python library, you can also ask a maintainer to add it on the "

@@ -104,7 +104,7 @@ SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=
     _("Choose one of the available scripts."),
 )
 ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
-    _("The skill has several scripts, but none was chosen; available scripts: %(ids)s."),
+    _("Can't run the skill: it has several scripts, but none was chosen. Available scripts: %(ids)s."),
     _("Choose the script to run, or set `resources.entry` in the skill."),
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
@@ -112,7 +112,7 @@ ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
     _("Choose one of the scripts, or set `resources.entry` to a file in scripts/."),
 )
 ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
-    _("The skill needs an action, but none was chosen; available actions: %(actions)s."),
+    _("Can't run the skill: it needs an action, but none was chosen. Available actions: %(actions)s."),
     _("Choose the action to run."),
 )
 CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
@@ -120,7 +120,7 @@ CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
     _("Choose only one: a script, an action or a tool."),
 )
 TOOL_REQUIRED = declare("TOOL_REQUIRED", lambda *, names: ...)(
-    _("The skill needs a tool, but none was chosen; available tools: %(names)s."),
+    _("Can't run the skill: it needs a tool, but none was chosen. Available tools: %(names)s."),
     _("Choose the tool to call."),
 )
 TOOL_UNKNOWN = declare("TOOL_UNKNOWN", lambda *, tool, names: ..., http=404)(
@@ -131,7 +131,7 @@ TOOLS_UNDECLARED = declare("TOOLS_UNDECLARED")(
     _("Ask the skill's maintainers to declare each tool in `abp.tools`."),
 )
 STATIC_SKILL = declare("STATIC_SKILL")(
-    _("The skill is static, so there is nothing to run."),
+    _("Can't run the skill: it is static, so it has no script."),
     _("Read the skill on its page or with `skills_load`, or install it."),
 )
 PROMPT_ONLY = declare("PROMPT_ONLY")(
@@ -167,7 +167,7 @@ ARGUMENT_UNKNOWN = declare("ARGUMENT_UNKNOWN", lambda *, name, names: ...)(
     _("Send arguments as one line, as a list, or by their declared names."),
 )
 SHELL_UNAVAILABLE = declare("SHELL_UNAVAILABLE", lambda *, shell: ...)(
-    _("The skill requires the shell %(shell)s, which the sandbox does not have."),
+    _("Can't run the prompt: the skill requires the shell %(shell)s, which the sandbox does not have."),
     _("Set `shell: bash` or `shell: sh` in the skill."),
 )
 

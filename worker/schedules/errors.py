@@ -33,7 +33,7 @@ SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ...
     _("Choose yourself, one of your tokens, or a service account of a team that you own."),
 )
 SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
-    _("Can't do this: the schedule is %(state)s."), _("Reload the schedule to see its state.")
+    _("Can't change the schedule: it is %(state)s."), _("Reload the schedule to see its state.")
 )
 SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
     _("The schedule was deleted too long ago to be restored."), _("Create a new schedule.")

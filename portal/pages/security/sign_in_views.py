@@ -69,7 +69,9 @@ def passkey(request: ActorRequest) -> HttpResponse:
         return JsonResponse(auth.begin_authentication())
     form = PasskeyForm(request.POST)
     if not form.is_valid():
-        messages.error(request, _("This passkey can't sign in here."))
+        messages.error(
+            request, _("Can't sign in with this passkey. Use your password, or another passkey of this site.")
+        )
         return redirect("sign-in")
     authenticator = form.cleaned_data["credential"]
     target = request.POST.get("next", "")

@@ -82,7 +82,9 @@ class MemberForm(RoleForm):
         name = self.cleaned_data["user"]
         user = User.objects.filter(username=name, is_active=True, kind=UserKind.PERSON).first()
         if user is None:
-            raise forms.ValidationError(_("User %(name)s not found."), params={"name": name})
+            raise forms.ValidationError(
+                _("User %(name)s was not found. Check the user name."), params={"name": name}
+            )
         return user
 
 

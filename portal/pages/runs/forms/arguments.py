@@ -81,7 +81,9 @@ class ArgumentsForm(forms.Form):
                     _("A name must contain only letters, digits and “_”, and start with a letter."),
                 )
             elif key in seen:
-                self.add_error(f"key-{number}", _("Another argument already has this name."))
+                self.add_error(
+                    f"key-{number}", _("Another argument already has this name. Choose a different one.")
+                )
             seen.add(key) if key else None
         return self.cleaned_data
 
