@@ -17,6 +17,7 @@ _ERRORS = (
     "worker.cases.errors",
     "worker.child_runs.errors",
     "worker.core.errors",
+    "worker.delivery.errors",
     "worker.dependencies.errors",
     "worker.executors.errors",
     "worker.facades.mcp.errors",
@@ -86,7 +87,10 @@ def _connect_dependencies() -> None:
 def _connect_notifications() -> None:
     from registry.core import hooks
     from worker.delivery import record
+    from worker.delivery.sending.messages import memory_message_hook
+    from worker.memory.webhook import message_of
 
+    memory_message_hook.connect(message_of)
     hooks.report_filed.connect(record.report_filed)
     hooks.version_held.connect(record.version_held)
 

@@ -22,7 +22,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "permissions": ("rule", "approval", "secret"),
     "runs": ("run", "share_link", "memory", "error_group"),
     "triggers": ("phrase", "phrases", "trigger_test", "trigger_tests"),
-    "automation": ("event", "webhook", "subscription", "source", "import", "schedule"),
+    "automation": ("event", "webhook", "subscription", "source", "import", "schedule", "notification"),
     "site": ("site", "sandbox", "glossary"),
 }
 _ROWS_AT_ONCE = 500

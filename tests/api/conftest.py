@@ -170,6 +170,17 @@ def private_schedule(version, user):
     )  # fmt: skip
 
 
+def private_delivery(team):
+    from worker.models import Delivery, NotificationSubscription
+
+    row = NotificationSubscription.objects.create(team=team, channel="slack", kinds=["recovered"])
+    times = {"created_at": timezone.now(), "due_at": timezone.now()}
+    return {
+        "subscriptions": row.uid,
+        "deliveries": Delivery.objects.create(subscription=row, kind="test", **times).uid,
+    }
+
+
 @pytest.fixture
 def private(version, bob):
     """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team.
@@ -229,4 +240,5 @@ def private(version, bob):
         "memories": memory.uid,
         "schedules": private_schedule(version, bob).uid,
         "memory-writes": proposal.uid,
+        **private_delivery(team),
     }

@@ -19,6 +19,9 @@ Kind = NotificationKind
 # The kinds in the inbox of a person without settings. Of a streak of failures, only the first is included.
 DEFAULT_KINDS = tuple(kind.value for kind in Kind if kind != Kind.RUN_FAILED)
 
+RELATED = ("run", "skill__team", "team", "version__skill__team", "schedule")
+HEAVY = ("run__request", "run__result", "run__files", "version__manifest", "version__body")
+
 
 def involved_people(event: NotificationEvent) -> set[int]:
     """The ids of the users involved: the run's caller, the user that a schedule runs as, the publisher, and
@@ -52,6 +55,16 @@ def active_actors(users: Collection[int]) -> dict[int, Actor]:
     return {key: Actor(user=user) for key, user in found.items() if not user.is_service}
 
 
+def visible_events(keys: Collection[int], actor: Actor | None) -> dict[int, NotificationEvent]:
+    """The events with these ids that the actor can see, by id; without an actor, for a team, those whose run
+    still exists.
+    """
+    rows = NotificationEvent.objects.filter(pk__in=keys).select_related(*RELATED).defer(*HEAVY)
+    if actor:
+        return rows.visible_to(actor).in_bulk()
+    return {row.pk: row for row in rows if row.run or not row.run_id}
+
+
 def can_see(event: NotificationEvent, actor: Actor) -> bool:
     return NotificationEvent.objects.visible_to(actor).filter(pk=event.pk).exists()
 
@@ -60,6 +73,13 @@ def kinds_of(event: NotificationEvent) -> tuple[str, ...]:
     """The kinds that select the event in settings; a first failure is also a failed run."""
     first = event.kind == Kind.FIRST_FAILURE
     return (event.kind, Kind.RUN_FAILED.value) if first else (event.kind,)
+
+
+def members_of(team_id: int | None) -> set[int]:
+    """The ids of the team's members; who of them can see an event is checked later."""
+    if team_id is None:
+        return set()
+    return set(Membership.objects.filter(team_id=team_id).values_list("user_id", flat=True))
 
 
 def _members(team_id: int | None, action: Action) -> set[int]:

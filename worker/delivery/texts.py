@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, override
 
 from registry.core.addresses import absolute_url
+from registry.core.time import rfc3339
 from worker.models import REVIEW_KINDS, SCHEDULE_KINDS, NotificationEvent, NotificationKind
 
 Kind = NotificationKind
@@ -33,6 +35,26 @@ def text_of(event: NotificationEvent) -> NotificationText:
     see that a run failed may not be able to read its content.
     """
     return NotificationText(_title(event), _line(event), _path(event))
+
+
+def event_document(event: NotificationEvent) -> dict[str, Any]:
+    """The event without its recipient, with an English title: errors are English in the API too."""
+    run, version = event.run, event.version
+    with override("en"):
+        text = text_of(event)
+    number = version.number if version else run.version_number if run else None
+    return {
+        "id": event.uid,
+        "kind": event.kind,
+        "title": text.title,
+        "skill": run.skill_label if run else str(event.skill) if event.skill else None,
+        "version": number,
+        "run": run.uid if run else None,
+        "failure_code": run.failure_code or None if run else None,
+        "schedule": event.schedule.uid if event.schedule else None,
+        "at": rfc3339(event.at),
+        "page_url": text.url,
+    }
 
 
 def _title(event: NotificationEvent) -> str:

@@ -4,6 +4,17 @@ from worker.models.artifact import Artifact
 from worker.models.attempt import Attempt
 from worker.models.case_result import CaseResult
 from worker.models.daily_runs import DailyRuns, DailyRunsQuerySet
+from worker.models.delivery import (
+    MEMORY_CHANNEL,
+    Delivery,
+    DeliveryChannel,
+    DeliveryKind,
+    DeliveryQuerySet,
+    DeliveryState,
+    Digest,
+    NotificationSubscription,
+    NotificationSubscriptionQuerySet,
+)
 from worker.models.dependency_build import (
     DependencyBuild,
     DependencyBuildQuerySet,
@@ -22,7 +33,6 @@ from worker.models.input import InputFile
 from worker.models.log import LogChunk
 from worker.models.memory import (
     Memory,
-    MemoryChange,
     MemoryTerm,
     MemoryType,
     MemoryWrite,

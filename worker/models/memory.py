@@ -184,15 +184,3 @@ class MemoryWrite(Remembered):
 
     def expires_at(self) -> datetime:
         return self.created_at + timedelta(days=settings.SKILLQUAY_MEMORY_REVIEW_DAYS)
-
-
-class MemoryChange(models.Model):
-    """A change to send to another memory system; the row is deleted after the delivery."""
-
-    uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
-    memory_uid = models.CharField(max_length=26, db_index=True)
-    deleted = models.BooleanField(default=False)
-    attempts = models.PositiveIntegerField(default=0)
-    due_at = models.DateTimeField(db_index=True)
-    created_at = models.DateTimeField()
-    failure = models.CharField(max_length=300, blank=True)  # reason of the last failed attempt

@@ -31,7 +31,6 @@ from worker.failures import recount
 from worker.files import inputs
 from worker.health import heartbeats, run_totals
 from worker.memory import erase as memory
-from worker.memory import webhook
 from worker.models import ProcessKind, Run, RunStatus
 from worker.module_loads import queue as module_loads
 from worker.queue import dispatch, fair_queue, retries, transport
@@ -60,7 +59,7 @@ class ReapResult:
 def reap_once() -> ReapResult:
     """Recovers runs of dead workers, expires approvals and publishes missed wake-ups.
 
-    Also requests due imports, links audit entries, writes the reaper's heartbeat and sends memory changes.
+    Also requests due imports, links audit entries and writes the reaper's heartbeat.
     """
     now = clock.now()
     expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []
@@ -78,7 +77,6 @@ def reap_once() -> ReapResult:
     woken = _wake_slots()
     _record_tick()
     audit_links.link_pending()
-    webhook.deliver_due()  # done last, because it may wait for a slow server
     return ReapResult(len(expired), woken)
 
 

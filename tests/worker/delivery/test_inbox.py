@@ -9,29 +9,10 @@ from registry.core.hooks import report_filed, version_held
 from registry.models import Membership, Report
 from tests.factories.runs import make_run
 from worker.delivery import erase, expand, inbox, record
-from worker.models import Approval, FailureStreak, Notification, NotificationEvent, RunStatus
-from worker.queue import states
+from worker.models import Approval, FailureStreak, Notification, NotificationEvent
 from worker.queue.claims import claim_next
-from worker.queue.states import Verdict
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P6", "P2")]
-
-
-@pytest.fixture
-def end_run(hello, queue_run):
-    """``end_run("failed")``: a run of Bob or ``by`` that ends with this status, and its events' delivery."""
-
-    def make(status, *, by, expanded=True, **more):
-        run = queue_run(hello, by=by, no_cache=True, **more)
-        claim = claim_next("host:1", run_id=run.pk)
-        code = "" if status == "succeeded" else "SCRIPT_FAILED"
-        assert claim
-        assert states.finish(claim, Verdict(RunStatus(status), code), write=lambda: None)
-        if expanded:
-            expand.expand_pending()
-        return run
-
-    return make
 
 
 def kinds(user, actor_of):

@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import HttpResponse
-from django.utils.translation import override
 from rest_framework import serializers
 from rest_framework.request import Request
 
@@ -15,8 +14,8 @@ from registry.api.schema import Operations, PageQuery, Shape, StrictBoolean, Str
 from registry.core.time import rfc3339
 from registry.identity.permissions import Action
 from worker.delivery import inbox
-from worker.delivery.texts import text_of
-from worker.models import Notification, NotificationEvent, NotificationKind
+from worker.delivery.texts import event_document
+from worker.models import Notification, NotificationKind
 
 operation = Operations("notifications")
 _READS = (Action.READ_RUNS,)
@@ -118,26 +117,4 @@ def notification_document(row: Notification) -> dict[str, Any]:
         "id": row.uid,
         "read_at": rfc3339(row.read_at),
         "url": api_url("notifications", row.uid),
-    }
-
-
-def event_document(event: NotificationEvent) -> dict[str, Any]:
-    """The event as an API document, without its recipient. The title is English, like error messages in the
-    API.
-    """
-    run, version = event.run, event.version
-    with override("en"):
-        text = text_of(event)
-    number = version.number if version else run.version_number if run else None
-    return {
-        "id": event.uid,
-        "kind": event.kind,
-        "title": text.title,
-        "skill": run.skill_label if run else str(event.skill) if event.skill else None,
-        "version": number,
-        "run": run.uid if run else None,
-        "failure_code": run.failure_code or None if run else None,
-        "schedule": event.schedule.uid if event.schedule else None,
-        "at": rfc3339(event.at),
-        "page_url": text.url,
     }

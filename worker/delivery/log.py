@@ -1,0 +1,103 @@
+"""The delivery log: list, retry, replay, and test messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require, require_scope
+from worker.delivery import errors
+from worker.models import (
+    MEMORY_CHANNEL,
+    Delivery,
+    DeliveryChannel,
+    DeliveryKind,
+    DeliveryQuerySet,
+    DeliveryState,
+    NotificationSubscription,
+)
+
+CHANNELS = (*DeliveryChannel.values, MEMORY_CHANNEL)
+_RELATED = (
+    *("subscription__user", "subscription__team", "subscription__skill__team", "replay_of"),
+    *("event__run", "event__skill__team", "event__version__skill__team", "event__schedule"),
+)
+_HEAVY = (
+    *("event__run__request", "event__run__result", "event__run__files"),
+    *("event__version__manifest", "event__version__body"),
+)
+
+
+def deliveries(actor: Actor, **lookups: Any) -> DeliveryQuerySet:
+    """The deliveries of subscriptions that the actor can see and that match the lookups."""
+    rows = Delivery.objects.visible_to(actor).filter(**lookups)
+    return rows.select_related(*_RELATED).defer(*_HEAVY)
+
+
+def find(uid: str, actor: Actor) -> Delivery:
+    found = deliveries(actor, uid=uid).first()
+    if found is None:
+        raise NOT_FOUND.refusal(what="delivery", name=uid[:80])
+    return found
+
+
+def retry(delivery: Delivery, actor: Actor) -> Delivery:
+    """Sends a queued or failed delivery now, with the same id and the rest of its digest."""
+    _require_change(delivery.subscription, actor)
+    unsent = (DeliveryState.QUEUED, DeliveryState.FAILED)
+    if delivery.state not in unsent:
+        raise errors.DELIVERY_NOT_FAILED.refusal(state=delivery.state)
+    rows = Delivery.objects.filter(state__in=unsent, subscription=delivery.subscription)
+    rows = rows.filter(batch=delivery.batch) if delivery.batch else rows.filter(pk=delivery.pk)
+    with transaction.atomic():
+        rows.update(state=DeliveryState.QUEUED, attempts=0, due_at=timezone.now())
+        NotificationSubscription.objects.filter(pk=delivery.subscription_id).update(retry_at=None)
+    return find(delivery.uid, actor)
+
+
+def replay(delivery: Delivery, actor: Actor) -> Delivery:
+    """Sends an ended delivery again, alone and with a new id. Returns the new delivery."""
+    _require_change(delivery.subscription, actor)
+    ended = delivery.state in (DeliveryState.SENT, DeliveryState.FAILED)
+    if not ended or delivery.kind != DeliveryKind.NOTIFICATION:
+        raise errors.DELIVERY_NOT_REPLAYABLE.refusal()
+    origin = delivery.replay_of or delivery
+    row = _queue(delivery.subscription, delivery.kind, event=delivery.event, replay_of=origin)
+    return find(row.uid, actor)
+
+
+def send_test(subscription: NotificationSubscription, actor: Actor) -> Delivery:
+    """Queues a test message. An inbox needs none: raises SUBSCRIPTION_ADDRESS_INVALID."""
+    _require_change(subscription, actor)
+    if subscription.channel == DeliveryChannel.INBOX:
+        raise errors.SUBSCRIPTION_ADDRESS_INVALID.refusal(channel=subscription.channel).at("channel")
+    return find(_queue(subscription, DeliveryKind.TEST).uid, actor)
+
+
+def queue_memory_changes(subscription: NotificationSubscription, payloads: Iterable[dict[str, Any]]) -> None:
+    """Queues one delivery per payload, in the caller's transaction."""
+    now, kind = timezone.now(), DeliveryKind.MEMORY
+    Delivery.objects.bulk_create(
+        Delivery(subscription=subscription, kind=kind, payload=payload, created_at=now, due_at=now)
+        for payload in payloads
+    )
+
+
+def _queue(subscription: NotificationSubscription, kind: str, **fields: Any) -> Delivery:
+    now = timezone.now()
+    row = Delivery(subscription=subscription, kind=kind, created_at=now, due_at=now, **fields)
+    if row.replay_of is not None or kind == DeliveryKind.TEST:
+        row.batch = row.uid  # never joins a digest
+    row.save()
+    return row
+
+
+def _require_change(subscription: NotificationSubscription, actor: Actor) -> None:
+    require_scope(actor, Action.EVENTS)
+    if subscription.team:
+        require(actor, Action.SETTINGS, team=subscription.team)
