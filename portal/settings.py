@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from portal import env
 from portal.sign_in.settings import *  # noqa: F403
 from portal.sign_in.settings import caches
+from registry.api.reference.enum_names import ENUM_NAMES
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -330,48 +331,7 @@ SPECTACULAR_SETTINGS = {
         "registry.api.reference.openapi.hash_enums_by_value",
         "drf_spectacular.hooks.postprocess_schema_enums",
     ],
-    "ENUM_NAME_OVERRIDES": {
-        "AccessTokenState": ["active", "expired", "revoked"],
-        "AccountKind": "registry.models.UserKind.values",
-        "Role": "registry.models.Role.values",
-        "Scope": "registry.models.Scope.values",
-        "ServiceAccountRole": ["viewer", "member", "maintainer"],
-        "Visibility": "registry.models.Visibility.values",
-        "ApprovalDecision": "worker.approvals.decide.DECISIONS",
-        "CanonicalChangeKind": "registry.models.CanonicalChangeKind.values",
-        "DeliveryChannel": "worker.delivery.log.CHANNELS",
-        "DeliveryKind": "worker.models.DeliveryKind.values",
-        "DeliveryState": "worker.models.DeliveryState.values",
-        "NotificationChannel": "worker.models.DeliveryChannel.values",
-        "NotificationKind": "worker.models.NotificationKind.values",
-        "DependencyBuildState": "worker.models.DependencyBuildState.values",
-        "DependencyKind": "worker.models.DependencyKind.values",
-        "DependencyState": "registry.core.hooks.DEPENDENCY_STATES",
-        "EventMode": "registry.models.EventMode.values",
-        "EventOutcome": "registry.models.EventOutcome.values",
-        "FeedbackOutcome": "registry.models.FeedbackOutcome.values",
-        "FindingSeverity": ["low", "medium", "high", "critical"],
-        "GrantScope": "registry.secrets.grants.GRANT_TARGETS",
-        "ImportOutcome": "registry.models.ImportOutcome.values",
-        "ImportStatus": "registry.models.ImportStatus.values",
-        "Language": ["en", "zh"],
-        "LineChangeKind": ["changed", "removed", "added"],
-        "LogStream": ["stdout", "stderr"],
-        "MemoryOwnerType": "worker.models.OwnerType.values",
-        "MemoryType": "worker.models.MemoryType.values",
-        "MemoryWriteState": "worker.models.WriteState.values",
-        "PermissionOutcome": ["allow", "deny", "ask"],
-        "ProblemSeverity": ["error", "warning", "notice"],
-        "ReportReason": "registry.models.ReportReason.values",
-        "ReportState": "registry.models.ReportState.values",
-        "RuleEffect": "registry.models.Effect.values",
-        "RunStatus": "worker.models.RunStatus.values",
-        "SourceKind": "registry.models.SourceKind.values",
-        "TeamLimitName": "worker.quotas.team_limits.NAMES",
-        "TriggerTestOrigin": "registry.models.TriggerTestOrigin.values",
-        "UseKind": "registry.models.UseKind.values",
-        "VersionBump": ["patch", "minor", "major"],
-    },
+    "ENUM_NAME_OVERRIDES": ENUM_NAMES,
     "SWAGGER_UI_SETTINGS": {"deepLinking": True, "validatorUrl": None, "docExpansion": "list"},
 }
 

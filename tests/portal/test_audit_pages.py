@@ -23,6 +23,7 @@ pytestmark = pytest.mark.row("P2")
 ROOT = Path(__file__).resolve().parents[2]
 # The values of the placeholder in actions such as f"report.{state}".
 PLACEHOLDERS = {
+    "notification.": ("create", "edit", "delete"),
     "approval.": [str(choice.value) for choice in DECISIONS],
     "canonical.": CanonicalChangeKind.values,
     "memory.": ["accept", "decline"],
