@@ -1,4 +1,4 @@
-"""Changes of canonical skills by administrators (set, mirror, accept, reject, unset), and look-ups for
+"""Sets, mirrors, accepts, rejects and unsets canonical skills for administrators, and looks them up for
 everyone.
 """
 

@@ -1,8 +1,8 @@
 """Converts text to search terms, in the same way for indexed text and queries and on every database.
 
 Words are normalized (NFKC, no accents, lower case), split at case changes and hyphens, and lightly stemmed.
-Traditional Chinese characters become simplified.
-Chinese, Japanese and Korean (CJK) have no spaces, so pairs of neighboring characters are indexed as words.
+Traditional Chinese characters become simplified. Chinese, Japanese and Korean (CJK) text has no spaces, so
+pairs of neighboring characters are indexed as words.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Validation of user text before it is stored."""
+"""Validates user text before it is stored."""
 
 import re
 

@@ -1,7 +1,7 @@
 """The format of token secrets: a prefix, 43 random characters, and a CRC-32 checksum of both in base 62.
 
-With the checksum, secret scanners recognize a token without a request, and a mistyped one costs no database
-query. The checksum protects nothing: anyone can compute it.
+With the checksum, secret scanners recognize a token without a request, and a mistyped token causes no
+database query. The checksum protects nothing: anyone can compute it.
 """
 
 import hashlib

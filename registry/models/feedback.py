@@ -13,7 +13,7 @@ class FeedbackOutcome(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """A report by a user or agent that a skill worked, failed or was the wrong one. Written only by
+    """A report by a user or agent that a skill worked, failed or was the wrong match. Written only by
     ``registry.matching.feedback``.
     """
 

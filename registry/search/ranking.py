@@ -101,8 +101,9 @@ def unpack(packed: int) -> RankedSkill:
 
 
 def _tier_of(plan: SearchPlan, named: int, name_like: int) -> SearchTier:
-    """The tier: NAME if every word is in the name, BEGINNING if the last one is only a prefix of a name's
-    word, TAGS if every word is in name, keywords or tags (the last may be a prefix), otherwise TEXT.
+    """The tier of a skill. NAME: every word is in the name. BEGINNING: the last word is only a prefix of a
+    word in the name. TAGS: every word is in name, keywords or tags; the last may be a prefix. TEXT: all
+    others.
     """
     for bits, whole, prefixed in (
         (named, SearchTier.NAME, SearchTier.BEGINNING),

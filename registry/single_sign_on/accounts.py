@@ -1,4 +1,6 @@
-"""The accounts of people who sign in with an issuer. Only issuer and subject identify a person."""
+"""Finds, creates and links the accounts of people who sign in with an issuer. Only issuer and subject
+identify a person.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Subscriptions to other teams, and bundled skills. Both decide which skills are recommended to agents."""
+"""Subscribes teams to other teams and bundles skills. Both determine the skills that are recommended to
+agents.
+"""
 
 from django.db import transaction
 from django.db.models import QuerySet

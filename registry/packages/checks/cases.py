@@ -67,7 +67,7 @@ def read_cases(files: Sequence[PackageFile]) -> PackagedCases:
 
 
 def parse_cases(data: bytes) -> PackagedCases:
-    """Parses the content of the file."""
+    """The valid cases in the content of ``tests/cases.yaml``, and the problems of the invalid ones."""
     reader = YamlReader(Limits(), CASES_YAML)
     try:
         if len(data) > _MAX_BYTES:

@@ -1,4 +1,4 @@
-"""Reads how scripts are called, without running them, and builds the argument vectors of calls."""
+"""Reads the command lines of scripts without running them, and builds the argument vectors of calls."""
 
 from registry.packages.command_lines.build_arguments import build_arguments
 from registry.packages.command_lines.calls.examples import example_values

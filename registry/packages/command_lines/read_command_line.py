@@ -1,4 +1,4 @@
-"""Reads how a script is called, without running it."""
+"""Reads the command line of a script without running the script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads how a JavaScript or TypeScript script is called."""
+"""Reads the command line of a JavaScript or TypeScript script."""
 
 from __future__ import annotations
 

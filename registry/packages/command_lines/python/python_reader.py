@@ -1,4 +1,4 @@
-"""Reads how a Python script is called."""
+"""Reads the command line of a Python script."""
 
 from __future__ import annotations
 
