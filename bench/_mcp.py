@@ -1,4 +1,4 @@
-"""Measures MCP calls in a catalog of its own, in a process of its own."""
+"""Measures MCP calls in a process with its own catalog."""
 
 # ruff: noqa: E402 - Django is set up before what needs it is imported
 from __future__ import annotations
@@ -48,7 +48,9 @@ def main():
 
 
 def _fill(member, size):
-    """``size`` public skills of two teams with the files of one package; the member belongs to one team."""
+    """Creates ``size`` public skills of two teams with the files of one package. The member belongs to one
+    team.
+    """
     teams = [Team.objects.create(slug=f"bench-{number}", name="Bench") for number in range(2)]
     Membership.objects.create(team=teams[0], user=member, role=Role.OWNER)
     head = b"---\nname: skill\ndescription: Writes a report about a table.\nversion: 1.0.0\n---\n# Skill\n"
@@ -76,7 +78,7 @@ def _fill(member, size):
 
 
 def _times(headers, rounds):
-    """Milliseconds by call, in turns."""
+    """The milliseconds of each call by name; the calls take turns."""
     calls = {
         "skills_list": _tool("skills_list", {}),
         "skills_load by id": _tool("skills_load", {"name": "bench-0/skill-500"}),

@@ -20,7 +20,7 @@ from rapidfuzz.process import extractOne
 _ROLES = ("viewer", "member", "maintainer", "owner")
 _PREFIX = "SKILLQUAY_"
 _CLIENT_NAMES = {"SKILLQUAY_TOKEN", "SKILLQUAY_URL"}  # variables of clients on the same machine
-_SHORT = 8  # letters; a shorter name may differ by one letter, a longer one by two
+_SHORT = 8  # length in letters; a shorter name may differ by one letter, a longer one by two
 _names: set[str] = set()  # names of the variables that were read
 _MAX_ISSUER = 200  # maximum length of the column in the table of identities
 
@@ -195,8 +195,8 @@ def secret(name: str, *, needed_by: str) -> str:
 
 
 def require_package(module: str, optional_set: str, *, needed_by: str) -> None:
-    """Raises ImproperlyConfigured if the variable ``needed_by`` is set, and the module of an optional set of
-    packages is not installed.
+    """Raises ImproperlyConfigured if the variable ``needed_by`` is set but ``module``, which belongs to an
+    optional set of packages, is not installed.
     """
     if text(needed_by) and find_spec(module) is None:
         raise ImproperlyConfigured(

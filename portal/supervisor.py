@@ -52,7 +52,9 @@ def escape(line: bytes) -> str:
 
 
 class Supervisor:
-    """``json_lines``: the programs log in JSON, and so does the supervisor."""
+    """Starts, restarts and stops programs. With ``json_lines``, the programs and the supervisor log in
+    JSON.
+    """
 
     def __init__(
         self,
@@ -177,7 +179,7 @@ class Supervisor:
 
 
 def _json_line(stamp: str, name: str, line: str) -> str:
-    """The program's line of JSON with its name, or any other line as ``message``."""
+    """The program's JSON line with the program's name added; another line becomes ``message``."""
     try:
         found = json.loads(line)
     except ValueError:

@@ -1,7 +1,7 @@
 "use strict";
-// The run page while the run goes on: follows the log and replaces the parts that changed.
+// Updates the page of an active run: follows the log and replaces changed parts.
 (() => {
-  // <div class="log" data-follow>: stays at its end while lines arrive, until paused or scrolled up.
+  // <div class="log" data-follow>: scrolls to new lines, unless the user pauses it or scrolls up.
   for (const log of document.querySelectorAll("[data-follow]")) {
     const pause = document.querySelector("[data-follow-pause]");
     const atEnd = () => log.scrollHeight - log.scrollTop - log.clientHeight < 24;
@@ -22,7 +22,7 @@
     set(true);
   }
 
-  // <div data-live="…" data-events="…">: the events are a doorbell; what is shown is made by the server alone.
+  // <div data-live="…" data-events="…">: an event triggers a request for HTML that the server renders.
   const live = document.querySelector("[data-live]");
   if (live) {
     const log = document.getElementById("log");
@@ -46,7 +46,7 @@
       position = fresh.dataset.position || position;
       over = fresh.hasAttribute("data-ended");
     };
-    // Lines come often and are quickly made; the rest is looked at when it may have changed, and once in a while.
+    // New lines are frequent and fast to render. Other parts are requested if they may have changed, and periodically.
     const look = async (event) => {
       const asked = performance.now();
       wanted = Math.max(wanted, event?.type === "log" && asked < wholeUntil ? LINES : ALL);
@@ -58,7 +58,7 @@
       try {
         const answer = await fetch(`${live.dataset.live}?attempt=${live.dataset.attempt}&position=${position}${part}`);
         if (answer.ok) show(await answer.text());
-      } catch { /* the network is away: the next look may find it */ }
+      } catch { /* the network is down: the next request may succeed */ }
       if (over) {
         clearInterval(timer);
         log?.removeAttribute("role");
@@ -68,7 +68,7 @@
         if (empty) empty.textContent = empty.dataset.ended;
         return;
       }
-      const took = performance.now() - asked;  // a server with many readers is asked less often by each
+      const took = performance.now() - asked;  // slow responses reduce the rate, so many readers don't overload the server
       setTimeout(() => { busy = false; if (wanted) look({ type: "log" }); }, Math.max(400, 8 * took));
     };
     const poll = () => { timer ||= setInterval(look, 2000); };

@@ -1,15 +1,15 @@
 "use strict";
-// Everything here is comfort: each page works without it.
+// Conveniences only: every page works without this script.
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
   const keep = (name, value) => {
     document.cookie = `${name}=${encodeURIComponent(value)}; path=/; max-age=31536000; samesite=lax`;
   };
 
-  // The server writes times in the zone that this cookie names.
+  // The server shows times in the time zone in this cookie.
   keep("zone", Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC");
 
-  // Theme: at once here, and by the form's POST where scripts are off.
+  // Changes the theme at once; without scripts, the form's POST changes it.
   for (const form of all("form[data-theme-form]")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -23,7 +23,7 @@
     });
   }
 
-  // <button class="copy" data-copy="#id" data-done="Copied" hidden>: shown only where it can work.
+  // <button class="copy" data-copy="#id" data-done="Copied" hidden>: shown only if the browser can copy.
   const copyButtons = () => {
     for (const button of all("[data-copy][hidden]")) button.hidden = !navigator.clipboard;
   };
@@ -40,7 +40,7 @@
     setTimeout(() => { label.textContent = before; }, 1500);
   });
 
-  // Menus close on Escape and on a click elsewhere.
+  // Menus close on Escape and on a click outside.
   const closeMenus = (except) => {
     for (const menu of all("details.menu[open]")) if (menu !== except) menu.open = false;
   };
@@ -52,7 +52,7 @@
     menu?.querySelector("summary").focus();
   });
 
-  // Messages become toasts; those of success leave after a while, unless the pointer or focus is on them.
+  // Shows messages as toasts. Success messages disappear after a while, unless the pointer or focus is on them.
   const SHOWN_MS = 8000;
   const corner = document.getElementById("toasts");
   for (const toast of corner ? all(".toast", corner) : []) {
@@ -68,7 +68,7 @@
   }
   corner?.classList.add("toasts");
 
-  // Shortcuts use Ctrl or ⌘, because single keys get in the way of speech input and screen readers.
+  // Shortcuts use Ctrl or ⌘, because single keys interfere with speech input and screen readers.
   const mac = /Mac|iPhone|iPad/.test(navigator.platform);
   for (const key of all("[data-shortcut]")) {
     key.textContent = `${mac ? "⌘" : "Ctrl "}${key.dataset.shortcut.replace(/^k$/, "K")}`;
@@ -94,7 +94,7 @@
     dialog?.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
   }
 
-  // The command palette: the server finds, the arrow keys choose.
+  // The command palette: the server searches; the arrow keys select.
   const results = document.getElementById("palette-results");
   const field = document.getElementById("palette-q");
   let asked = 0;
@@ -133,7 +133,7 @@
     event.preventDefault();
   });
 
-  // Parts of a page that change by themselves: <section id data-refresh="10"> is fetched again every 10 seconds.
+  // Refreshes parts of a page: <section id data-refresh="10"> is fetched again every 10 seconds.
   const content = (part) => part.innerHTML.replace(/name="csrfmiddlewaretoken" value="\w+"/g, "");
   const refresh = async () => {
     if (document.hidden) return;
@@ -149,9 +149,9 @@
   const live = document.querySelector("[data-refresh]");
   if (live) setInterval(refresh, 1000 * live.dataset.refresh);
 
-  // A finished log opens at its end.
+  // Scrolls a finished log to its end.
   for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
 
-  // The first thing to read after a refused form is what to fix.
+  // Moves the focus to the errors of a refused form.
   document.querySelector(".error-summary:not([data-part=component] *)")?.focus();
 })();

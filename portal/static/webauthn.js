@@ -1,6 +1,6 @@
 "use strict";
-// <form data-webauthn="get" hidden>: asks for a passkey or a security key, and posts the browser's answer. The
-// options are in #webauthn-options, or at the address in data-options.
+// <form data-webauthn="get" hidden>: requests a passkey or a security key and posts the browser's answer. The
+// options are in #webauthn-options or at the URL in data-options.
 for (const form of document.querySelectorAll("form[data-webauthn]")) {
   const isNew = form.dataset.webauthn === "create";
   form.hidden = !window.PublicKeyCredential?.parseRequestOptionsFromJSON;

@@ -1,4 +1,4 @@
-"""The access log: a line for each request, also for those that Django does not see."""
+"""The access log: a line for each request, including requests that do not reach Django."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
 
 _log = logging.getLogger("skillquay.access")
-SECRET_ROOTS = ("join", "reset-password", "shared")  # the rest of these paths gives access
+SECRET_ROOTS = ("join", "reset-password", "shared")  # the rest of these paths is a secret that gives access
 
 
 class AccessLog:
-    """Logs method, path, status, bytes and milliseconds of each request. Query strings are not logged."""
+    """Logs method, path, status, bytes and milliseconds of each request. Does not log query strings."""
 
     def __init__(self, app: App) -> None:
         self.app = app
@@ -48,7 +48,7 @@ class AccessLog:
 
 
 def logged_path(path: str) -> str:
-    """The path with control characters escaped, without parts that give access to something."""
+    """The path with control characters escaped, without secrets that give access."""
     root, _, rest = path.lstrip("/").partition("/")
     shown = f"/{root}/…" if root in SECRET_ROOTS and rest else path
     return "".join(c if c.isprintable() and c != " " else f"%{ord(c):02X}" for c in shown)

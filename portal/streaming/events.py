@@ -88,7 +88,9 @@ class EventMiddleware:
 
 
 async def run_until_disconnect(work: Awaitable[None], receive: inner_request.Receive) -> None:
-    """Runs the coroutine; cancels it when the client disconnects. Raises its exception."""
+    """Runs the coroutine until it ends or the client disconnects, which cancels it. Raises the coroutine's
+    exception.
+    """
     following = asyncio.ensure_future(work)
     disconnect = asyncio.ensure_future(inner_request.wait_for_disconnect(receive))
     try:

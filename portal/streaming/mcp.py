@@ -16,8 +16,8 @@ from worker.facades.mcp.waits import WAIT_HEADER, RunWait
 PATH = "/mcp"
 _WAIT_HEADER = WAIT_HEADER.lower().encode()
 _BODY_HEADERS = (b"content-length", b"mcp-name")
-_MIN_STEP = 0.01  # because progress must rise with each notification
-_MESSAGE_FIELD = {"status": "status", "step": "name"}  # of the events whose text a notification shows
+_MIN_STEP = 0.01  # increment, because progress must rise with each notification
+_MESSAGE_FIELD = {"status": "status", "step": "name"}  # kinds of events whose text a notification shows
 
 
 class McpMiddleware:
@@ -65,7 +65,7 @@ class McpMiddleware:
 
 
 class _Progress:
-    """The progress of a run as notifications. Log lines are left out: they may be long and hard to read."""
+    """The progress of a run as notifications. Omits log lines, which may be long and hard to read."""
 
     def __init__(self, token: str | int | None) -> None:
         self.token = token

@@ -61,7 +61,7 @@ def make_run(version: Version, user: User, team: Team | None, **fields: Any) -> 
 
 
 def make_past_run(version: Version, user: User, team: Team | None, days: float, **fields: Any) -> Run:
-    """An ended run of that age, counted per day."""
+    """Creates an ended run of this age that is counted per day."""
     at = timezone.now() - timedelta(days=days, minutes=5)
     times = {"created_at": at, "run_after": at, "started_at": at, "finished_at": at + timedelta(seconds=2)}
     return make_run(version, user, team, **(times | {"is_counted": True} | fields))

@@ -1,3 +1,3 @@
-"""Protocols of other clients that start and read runs, one package each. The protocols that only read skills
-are in ``registry.facades``.
+"""Protocols of other clients that start and read runs, one package each. ``registry.facades`` has the
+protocols that only read skills.
 """

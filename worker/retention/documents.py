@@ -1,4 +1,4 @@
-"""Shapes of retention policies and previews in the API."""
+"""Request bodies and documents of retention policies and previews in the API."""
 
 from __future__ import annotations
 

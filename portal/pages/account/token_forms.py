@@ -22,7 +22,7 @@ OVERLAPS = (
 
 class TokenRotationForm(forms.Form):
     overlap_hours = forms.TypedChoiceField(
-        label=_("Present secret"), choices=OVERLAPS, coerce=int, initial=24, widget=forms.RadioSelect
+        label=_("Current secret"), choices=OVERLAPS, coerce=int, initial=24, widget=forms.RadioSelect
     )
 
 

@@ -51,7 +51,7 @@ class RetentionForm(forms.Form):
 
     @property
     def digest(self) -> str:
-        """The values as a text, to compare with ``previewed``."""
+        """The values joined into one text, to compare with ``previewed``."""
         return ",".join(str(value or "") for value in self.values.values())
 
     @property
@@ -59,5 +59,5 @@ class RetentionForm(forms.Form):
         return bool(self.cleaned_data["previewed"] == self.digest)
 
     def mark_previewed(self) -> None:
-        """Changes the hidden field of the form that is shown again."""
+        """Sets the hidden field of the form, which is shown again, to the current values."""
         self.data = {**{name: self.data.get(name) for name in self.fields}, "previewed": self.digest}

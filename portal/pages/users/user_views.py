@@ -28,7 +28,7 @@ def deactivate(request: ActorRequest, uid: str) -> HttpResponse:
     user = _find(request, uid)
     with show_refusals(request):
         users.deactivate(user, request.actor)
-        text = _("%(name)s can't sign in any more, and all tokens stopped working.")
+        text = _("%(name)s can no longer sign in, and all of the user's tokens have stopped working.")
         messages.success(request, text % {"name": user.username})
     return redirect("user", uid)
 

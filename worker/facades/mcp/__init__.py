@@ -1,4 +1,4 @@
 """The Model Context Protocol at ``/mcp``: tools for skills and runs, and the skills extension (SEP-2640).
 
-The server keeps no state between requests. ``portal.streaming.mcp`` does the waiting.
+The server keeps no state between requests. ``portal.streaming.mcp`` waits for runs.
 """

@@ -1,6 +1,6 @@
 """Lists that a web process keeps in memory, because agents request them in each session.
 
-Uses change the order of a list but no change number, so a list is kept for at most LIFETIME_S.
+Uses of skills change the order of a list but no change number, so a list is kept for at most LIFETIME_S.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _kept: dict[tuple[object, ...], tuple[int, float, Any]] = {}
 
 
 def keep_list(name: str, actor: Actor, compute: Callable[[], T]) -> T:
-    """The result of ``compute``, or the one kept for an actor with the same teams, unless a skill, team or
-    user of the site has changed since. The result must depend on nothing but ``name`` and these.
+    """The result of ``compute``, or the result kept for an actor with the same teams if no skill, team or
+    user of the site has changed since. The result may depend only on ``name`` and these.
     """
     if not settings.SKILLQUAY_KEEP_ANSWERS or connection.in_atomic_block:
         return compute()
@@ -31,7 +31,7 @@ def keep_list(name: str, actor: Actor, compute: Callable[[], T]) -> T:
     number, now = (
         read_site_number(connection),
         time.monotonic(),
-    )  # before the data, so that no change is missed
+    )  # read before the data, so that no change is missed
     if (kept := _kept.get(key)) and kept[0] == number and now < kept[1]:
         return kept[2]  # type: ignore[no-any-return]
     if len(_kept) >= _MAX_KEPT:

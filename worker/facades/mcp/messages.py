@@ -1,4 +1,4 @@
-"""JSON-RPC messages of MCP: how requests are read and answered in each protocol version."""
+"""Reads and answers the JSON-RPC messages of MCP in each protocol version."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ BATCH_VERSION = "2025-03-26"  # the only version with batches, and that of clien
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 INVALID_PARAMS, INTERNAL_ERROR = -32602, -32603
-RESOURCE_NOT_FOUND = -32002  # before STATELESS
+RESOURCE_NOT_FOUND = -32002  # sent by versions before STATELESS
 HEADER_MISMATCH, UNSUPPORTED_VERSION = -32020, -32022
 
 _META = "io.modelcontextprotocol/"
 VERSION_KEY, CAPABILITIES_KEY = f"{_META}protocolVersion", f"{_META}clientCapabilities"
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _BAD_REQUEST = (PARSE_ERROR, INVALID_REQUEST, HEADER_MISMATCH, UNSUPPORTED_VERSION)
-_MAX_ID = 256  # characters of ids and progress tokens, because answers repeat them
+_MAX_ID = 256  # maximum length of ids and progress tokens, because answers repeat them
 _MAX_INTEGER = 2**53
 
 
 class ProtocolError(Exception):
-    """An error that the client gets as a JSON-RPC error."""
+    """An error that is sent to the client as a JSON-RPC error."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -39,7 +39,9 @@ class ProtocolError(Exception):
         return {"jsonrpc": "2.0", "id": call_id, "error": error}
 
     def http_status(self, version: str) -> int:
-        """The HTTP status that the version defines; 200 for errors of methods before STATELESS."""
+        """The HTTP status of the error in this protocol version; 200 for errors of methods before
+        STATELESS.
+        """
         if self.code in _BAD_REQUEST or (version == STATELESS and self.code == INVALID_PARAMS):
             return 400
         return 404 if version == STATELESS and self.code == METHOD_NOT_FOUND else 200
@@ -69,14 +71,16 @@ class RpcCall:
         return token if is_id(token) else None
 
     def text(self, name: str) -> str:
-        """The parameter, a text. Raises ProtocolError if it is missing or not a text."""
+        """The parameter ``name``. Raises ProtocolError if it is missing or not a text."""
         value = self.params.get(name)
         if not isinstance(value, str) or not value:
             raise ProtocolError(INVALID_PARAMS, f"`{name}` must be a text.")
         return value
 
     def document(self, result: Mapping[str, Any], *, is_cacheable: bool = False) -> dict[str, Any]:
-        """The answer with this result. Clients may cache some results for themselves from STATELESS on."""
+        """The answer with this result. From STATELESS on, it tells clients whether they may cache the
+        result.
+        """
         if self.is_stateless:
             cache = {"ttlMs": 60_000, "cacheScope": "private"} if is_cacheable else {}
             result = {**result, **cache, "resultType": "complete"}
@@ -154,7 +158,7 @@ def _unsupported(version: str, supported: tuple[str, ...]) -> ProtocolError:
 
 
 def _decoded(value: str) -> str:
-    """The value of a header; clients send values that are not ASCII as ``=?base64?…?=``."""
+    """The decoded value of a header. Clients send values that are not ASCII as ``=?base64?…?=``."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:

@@ -17,7 +17,7 @@ from worker.facades.mcp.kept_lists import keep_list
 from worker.facades.mcp.messages import ProtocolError, RpcCall
 from worker.facades.mcp.skill_files import SkillEntry, children, entries_of, find_entry, read_content
 
-_PAGE = 250  # skills; their files are never split over pages
+_PAGE = 250  # skills per page; the files of a skill are never split over pages
 _SKILLS = "io.modelcontextprotocol/skills"
 _INSTRUCTIONS = (
     "Skills are instructions and scripts for a task. Call skills_match with the user's request or "
@@ -115,8 +115,8 @@ def _server(actor: Actor) -> dict[str, Any]:
 def _listed(actor: Actor) -> QuerySet[Skill]:
     """The skills that agents of the caller may load.
 
-    With a token these are the skills that listings recommend, because hosts may put their descriptions into
-    prompts; without one, all public skills.
+    With a token, these are the skills that listings recommend, because hosts may put their descriptions into
+    prompts. Without a token, these are all public skills.
     """
     if actor.is_signed_in:
         return Skill.objects.recommendable_to(actor)
@@ -125,7 +125,7 @@ def _listed(actor: Actor) -> QuerySet[Skill]:
 
 
 def _page(call: RpcCall, actor: Actor) -> tuple[list[SkillEntry], dict[str, str]]:
-    """A page of the listed skills, most used first; in each page, those with folders come first."""
+    """A page of the listed skills, most used first. Within a page, skills with folders come first."""
     query = {"limit": _PAGE, "cursor": call.params.get("cursor")}
     if query["cursor"] is not None and not isinstance(query["cursor"], str):
         raise ProtocolError(messages.INVALID_PARAMS, "`cursor` must be a text.")

@@ -20,7 +20,7 @@ from worker.queue.states import ENDED
 from worker.run_views.documents import run_document
 from worker.runs.request import find_by_idempotency_key, request_run
 
-_STREAM_BYTES = 8_192  # of stdout and of stderr, at the end
+_STREAM_BYTES = 8_192  # bytes from the end of stdout and of stderr
 _KEYS = (
     *("status", "skill", "version", "digest", "failure_code", "message", "outputs", "output", "answer"),
     *("stdout", "stderr", "artifacts", "warnings", "progress", "duration_ms", "cached"),
@@ -64,7 +64,7 @@ def start_run(arguments: Mapping[str, Any], actor: Actor) -> dict[str, Any]:
 
 
 def run_status(arguments: Mapping[str, Any], actor: Actor) -> dict[str, Any]:
-    """The run. Raises NOT_FOUND if the actor can't see it."""
+    """The run's document. Raises NOT_FOUND if the actor can't see the run."""
     return run_result(find_run(arguments["run_id"], actor), actor)
 
 

@@ -1,7 +1,7 @@
 """Skills as MCP resources: ``skill://TEAM/SKILL/PATH`` and ``skill://canonical/SKILL/PATH``.
 
-The last part before the path must be the name in the front matter. If it differs from the slug, it follows
-the slug.
+The last part before the path must be the name in the front matter. A name that differs from the slug is added
+after the slug.
 """
 
 from __future__ import annotations
@@ -30,18 +30,20 @@ from registry.usage.recording import note_use, use_of
 from registry.versions.content.read_file import read_file
 
 SCHEME = "skill://"
-CANONICAL = "canonical"  # the team of canonical skills in URIs: no team can have this slug
-MAX_FILES = 512  # of a skill that lists its files, by the extension
-MAX_BYTES = 16 * 1024 * 1024  # of all its files
+CANONICAL = "canonical"  # stands for the team of canonical skills in URIs; no team can have this slug
+MAX_FILES = 512  # limit of the extension for a skill that lists its files
+MAX_BYTES = 16 * 1024 * 1024  # limit of all files of such a skill
 DIRECTORY = "inode/directory"
 _NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _UNLIMITED = Limits(skill_md=1 << 31, front_matter=1 << 31)
-_MAX_KNOWN = 20_000  # versions whose front matter a process remembers
+_MAX_KNOWN = 20_000  # number of versions whose front matter a process caches
 
 
 @dataclass(frozen=True)
 class SkillEntry:
-    """A version that clients read under ``base``, and its files. ``front_matter`` is that of SKILL.md."""
+    """A version that clients read under ``base``, and its files. ``front_matter`` is the front matter of
+    SKILL.md.
+    """
 
     base: str
     version: Version
@@ -62,7 +64,7 @@ class SkillEntry:
         return f"{self.base}{quote(path)}"
 
     def document(self) -> dict[str, Any]:
-        """The entry of the skills extension. A large skill does not list its files."""
+        """The skill's entry for the skills extension. The entry of a large skill does not list files."""
         files: object = [
             {"uri": self.file_uri(file.path), "digest": file.digest, "size": file.size} for file in self.files
         ]
@@ -92,8 +94,8 @@ def entries_of(named: Iterable[tuple[str, Version]]) -> list[SkillEntry]:
 def find_entry(uri: str, actor: Actor) -> tuple[SkillEntry, str]:
     """The skill of the URI, and the path in it: empty for the skill's folder.
 
-    Raises NOT_FOUND, the errors of ``find_version`` or of ``require``, also for skills that are not for
-    agents.
+    Raises NOT_FOUND, or the errors of ``find_version`` and of ``require``, including for skills that agents
+    can't load.
     """
     team, slug, path = ([unquote(part) for part in uri.removeprefix(SCHEME).split("/", 2)] + [""] * 3)[:3]
     if not uri.startswith(SCHEME) or not team or not slug or "\0" in uri:
@@ -129,8 +131,8 @@ def read_content(uri: str, actor: Actor) -> dict[str, Any]:
 
 
 def children(uri: str, actor: Actor) -> list[dict[str, Any]] | None:
-    """The files and folders directly in the folder; None if the URI is not a folder. Raises the errors of
-    ``find_entry``.
+    """The files and folders directly in the folder at the URI; None if the URI is not a folder. Raises the
+    errors of ``find_entry``.
     """
     entry, path = find_entry(uri, actor)
     prefix = f"{path.rstrip('/')}/" if path else ""

@@ -1,4 +1,4 @@
-"""The tools: their descriptions for agents, and the functions that carry out calls."""
+"""The MCP tools: their descriptions for agents, and the functions that execute calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ _RUN = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False,
 
 @dataclass(frozen=True)
 class McpTool:
-    """A tool. A token's scopes must cover one of ``actions``. Each call counts against ``rate_limit``."""
+    """A tool of MCP. A token's scopes must cover one of ``actions``. Each call counts against
+    ``rate_limit``.
+    """
 
     name: str
     title: str
@@ -97,7 +99,9 @@ def load_skill(arguments: Mapping[str, Any], actor: Actor) -> Document:
 
 
 def _label(name: str, actor: Actor) -> str:
-    """The id of the skill with this name. The id is found faster. Raises the errors of ``find_loadable``."""
+    """The full name of the skill with this name, by which it is found faster. Raises the errors of
+    ``find_loadable``.
+    """
 
     def find() -> str:
         version = load.find_loadable(name, actor)
@@ -196,7 +200,7 @@ TOOLS = {
 
 
 def refusal_document(refused: Refusal) -> Document:
-    """The refusal for the agent: the code, what went wrong and how to correct it."""
+    """The refusal as a document for the agent: code, message and remedy."""
     problems = [problem.document(gettext) for problem in refused.problems]
     first = problems[0]
     return {

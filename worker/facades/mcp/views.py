@@ -40,7 +40,7 @@ class Mcp(FacadeEndpoint):
     """
 
     required_actions = {"POST": (Action.SEE, Action.READ_RUNS, Action.RUN)}
-    is_safe_post = True  # each tool checks who calls it
+    is_safe_post = True  # each tool checks the permissions of its caller
     http_method_names = ["post"]
     wait: RunWait | None = None
 
@@ -95,7 +95,7 @@ class Mcp(FacadeEndpoint):
             return error.document(call.id)
 
     def _result(self, call: RpcCall) -> dict[str, Any]:
-        """The answer to the call. Raises ProtocolError, also instead of Refusal and unexpected exceptions."""
+        """The answer to the call. Turns refusals and unexpected exceptions into ProtocolError."""
         try:
             result = self._call(call)
         except Refusal as refused:
@@ -117,7 +117,9 @@ class Mcp(FacadeEndpoint):
         return METHODS[call.method](call, self.actor)
 
     def _call_tool(self, call: RpcCall) -> dict[str, Any]:
-        """The tool's result. A refusal is a result too, because the agent can correct it."""
+        """The tool's result. A refusal is also returned as a result, because the agent can correct the
+        call.
+        """
         tool = TOOLS.get(call.text("name"))
         if tool is None:
             raise ProtocolError(messages.INVALID_PARAMS, f"Unknown tool: {call.text('name')[:80]}")
@@ -166,7 +168,9 @@ def _protocol_error(refused: Refusal, call: RpcCall) -> ProtocolError:
 
 
 def _require_own_origin(request: Request) -> None:
-    """Raises ORIGIN_NOT_ALLOWED for pages of other sites, which could reach a site on the user's machine."""
+    """Raises ORIGIN_NOT_ALLOWED for requests by pages of other sites, which could otherwise reach a site on
+    the user's machine.
+    """
     origin = request.headers.get("Origin")
     own = urlsplit(absolute_url(""))
     if origin and origin not in (f"{own.scheme}://{own.netloc}", *settings.CSRF_TRUSTED_ORIGINS):

@@ -1,11 +1,11 @@
-"""The wait for a run that an answer describes to the event loop."""
+"""The description of a wait for a run, which the view passes to the event loop."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
 
-WAIT_HEADER = "Skillquay-MCP-Wait"  # of the view's response; never sent to clients
+WAIT_HEADER = "Skillquay-MCP-Wait"  # header of the view's response, never sent to clients
 
 
 @dataclass(frozen=True)

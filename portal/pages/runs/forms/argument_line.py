@@ -27,8 +27,8 @@ class ArgumentLineField(forms.CharField):
                 attrs={"rows": 1, "class": "code grows", "spellcheck": "false", "autocapitalize": "off"}
             ),
             help_text=_(
-                "Passed to the script as on a command line, without a shell: use quotes around spaces. Write "
-                "the name of a file below where it belongs."
+                "The script's command line, without a shell: put quotes around spaces, and write a file's "
+                "name where the file belongs."
             ),
         )
 

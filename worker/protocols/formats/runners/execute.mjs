@@ -29,8 +29,8 @@ function text(value) {
   }
 }
 
-// The value as JSON data. undefined and functions are dropped as in JSON; other values that JSON lacks are replaced,
-// and most replacements noted.
+// The value as JSON data. Drops undefined and functions, as JSON.stringify does; replaces other values that JSON
+// lacks, and notes most replacements.
 function toJson(value, where, parents) {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
@@ -87,7 +87,7 @@ function object(entries, where, parents) {
   return result;
 }
 
-// The function with the name of the called tool, if there is one.
+// The function with the name of the called tool; undefined if there is none.
 function named(exports, tool) {
   if (tool === undefined || exports === null || typeof exports !== "object" || !Object.hasOwn(exports, tool)) return undefined;
   return typeof exports[tool] === "function" ? exports[tool] : undefined;
@@ -149,7 +149,7 @@ async function answer(request) {
   }
 }
 
-// Reads in chunks: a pipe may be empty for a moment before its end.
+// Reads in chunks, because a pipe may be empty for a moment before its end.
 async function readRequest() {
   const chunks = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
