@@ -72,7 +72,9 @@ def _environment(folder, database, processes):
 
 
 def _rows(rounds, first):
-    """One row per kind. Ratios are medians of the rounds' ratios; those of first reads compare CPU time."""
+    """One row per kind of read. Ratios are medians of the rounds' ratios; for first reads, they compare CPU
+    time.
+    """
     rows = [_row(name, rounds) for name in rounds[0]]
     trivial_ms = rows[0]["cpu_ms"]
     for name, cpu_ms in first.items():

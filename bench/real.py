@@ -123,7 +123,9 @@ def _form(script):
 
 
 def _asked(static, folder, script):
-    """Whether the parser answers, equals what was read, and accepts the form's own calls."""
+    """Whether the parser can be queried, has the parameters that were read from the source, and accepts the
+    form's calls.
+    """
     description = start_script(folder, script)
     real = read_description(description, static) if description else None
     if real is None:

@@ -67,5 +67,5 @@ _EXIT = re.compile(r"the script ended with exit code \d+(?: and no JSON answer)?
 
 
 def is_standard_message(code: str, message: str) -> bool:
-    """Whether a stored message is only the standard text of its code, whatever values it contains."""
+    """Whether a stored message is only the standard text of its code, regardless of the values in it."""
     return code in CODES and extract_params(code_named(code).message, message) is not None

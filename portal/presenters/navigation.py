@@ -34,7 +34,7 @@ _OWN_LINK = {
 
 @dataclass(frozen=True)
 class NavLink:
-    """``name`` is the name of the route, ``label`` its translated text."""
+    """A link of the navigation. ``name`` is the name of its route; ``label`` is the translated text."""
 
     name: str
     label: str | Promise

@@ -69,7 +69,7 @@ def plain(value: object) -> SafeString:
 
 @register.filter
 def marked(value: object) -> SafeString:
-    """``plain`` for the platform's sentences: text between backticks becomes code."""
+    """Formats the platform's sentences as ``plain`` does, and shows text between backticks as code."""
     return mark_safe(_BACKTICKS.sub(r"<code>\1</code>", plain(value)))
 
 
@@ -208,7 +208,7 @@ def link_for_filter(context: template.Context, name: str, value: str = "") -> st
 
 @register.filter
 def at(mapping: Mapping[object, object] | None, key: object) -> object:
-    """``mapping[key]``; None if the key is missing or ``mapping`` is empty or None."""
+    """Returns ``mapping[key]``; None if the key is missing or ``mapping`` is empty or None."""
     return mapping.get(key) if mapping else None
 
 

@@ -63,7 +63,7 @@ def exact_rule_name(approval: Approval, actor: Actor) -> str | None:
 
 
 def state_of(approval: Approval) -> str:
-    """``waiting``, the decision, or ``cancelled`` if the run was cancelled before a decision."""
+    """The state: ``waiting``, the decision, or ``cancelled`` if the run was cancelled before a decision."""
     if approval.run.status == RunStatus.WAITING_APPROVAL:
         return "waiting"
     return approval.decision or "cancelled"

@@ -159,7 +159,9 @@ def _outcome(
 
 
 def _refused_outcome(error: Refusal) -> tuple[Outcome, bool]:
-    """Like ``_outcome``, but for a refused request. Forbidden hosts and addresses keep their error code."""
+    """Returns the same pair as ``_outcome``, for a refused request. Forbidden hosts and addresses keep their
+    error code.
+    """
     problem = error.problems[0]
     known = {
         http_errors.OUTBOUND_TIMEOUT.name: TIMEOUT.name,

@@ -43,7 +43,7 @@ class Trust:
 
 
 def execute(attempt: AttemptContext, call: Call) -> AttemptResult:
-    """Returns the expanded prompt as a message of the user, and the files that its commands wrote.
+    """Expands the prompt. The result has the text as a user message, and the files that its commands wrote.
 
     Starts a sandbox only for commands. Raises Refusal like ``expand``.
     """

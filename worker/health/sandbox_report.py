@@ -10,7 +10,7 @@ from worker.sandbox.tiers import available
 
 
 def sandbox_report() -> dict[str, Any]:
-    """``{tier, enforcement}`` of this machine.
+    """The document ``{tier, enforcement}`` of this machine.
 
     If runs are refused, the tier is "" and ``reason`` explains it. If the site has its own backend, the tier
     is ``backend`` and ``enforcement`` is empty.

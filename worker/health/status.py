@@ -10,7 +10,7 @@ from worker.health.release import version
 
 
 def status_document() -> dict[str, Any]:
-    """``{ok, version, checks, queue, workers}``, for operators.
+    """The document ``{ok, version, checks, queue, workers}``, for operators.
 
     If the database does not answer, the queue's figures are None and the list of workers is empty.
     """
@@ -38,7 +38,7 @@ def status_document() -> dict[str, Any]:
 
 
 def ready_document(state: SiteState, names: Collection[str] = ()) -> dict[str, Any]:
-    """``{ok, checks}`` of the named checks, or of all without names.
+    """The document ``{ok, checks}`` of the named checks, or of all checks if no names are given.
 
     Everyone can read this document, so it names no host and no address.
     """

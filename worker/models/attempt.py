@@ -5,7 +5,7 @@ from worker.models.run import Run, RunStatus
 
 
 class Attempt(models.Model):
-    """One claimed execution of a run; ``steps`` are those of the platform, such as unpack and execute."""
+    """One claimed execution of a run. ``steps`` are the platform's steps, such as unpack and execute."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="attempts")
     number = models.PositiveSmallIntegerField()

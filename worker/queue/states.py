@@ -167,6 +167,6 @@ def cancel(run_id: int) -> bool:
 
 
 def cancel_children(run_id: int) -> None:
-    """Cancels the run's child runs and their own, because nothing reads their answers any more."""
+    """Cancels all descendants of the run, because their answers are no longer read."""
     for child in Run.objects.filter(parent_id=run_id).exclude(status__in=ENDED).values_list("pk", flat=True):
         cancel(child)

@@ -74,7 +74,7 @@ MAXIMA: Mapping[str, int] = dict.fromkeys(NAMES, MAX_DAYS) | {
 
 
 class Policies(NamedTuple):
-    """The site's policy, and those of teams with their own, by the team's primary key."""
+    """The site's policy and, by the team's primary key, the policies of teams that have their own."""
 
     site: Policy
     teams: Mapping[int, Policy]

@@ -173,7 +173,7 @@ _STEP_FIELDS = ("seq", "kind", "step_id", "name", "timestamp", "duration_ms", "e
 
 
 def _add_skill_steps(row: Mapping[str, Any], builder: _EventBuilder) -> None:
-    """Adds the skill's steps; those of an agent loop or of a prompt's commands appear as they happen."""
+    """Adds the skill's steps. Steps of an agent loop or of a prompt's commands appear during the run."""
     own = builder.seen.own
     rows = Step.objects.filter(run_id=row["id"], attempt=row["attempt"], seq__gte=own).order_by("seq")
     for step in rows.values(*_STEP_FIELDS)[:_MAX_STEPS]:

@@ -87,7 +87,7 @@ def _record_tick() -> None:
 
 
 def _wake_slots() -> int:
-    """Sends a wake-up for each claimable run that got none recently, minus those still in the broker; returns
+    """Sends a wake-up for each claimable run without a recent one, minus those still in the broker; returns
     their number.
 
     Idle slots fetch wake-ups at once. Wake-ups in the broker are subtracted, so that they never accumulate.

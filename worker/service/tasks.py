@@ -114,7 +114,7 @@ def on_wake() -> None:
 
 @app.task(name=WAKE_IMPORTER, time_limit=MAX_TASK_S)
 def on_wake_importer() -> None:
-    """Runs waiting imports; continues those of killed workers."""
+    """Runs waiting imports, and continues imports of killed workers."""
     with shutdown.defer_sigterm() as is_stopping:
         if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
             import_waiting(is_stopping)
@@ -122,7 +122,7 @@ def on_wake_importer() -> None:
 
 @app.task(name=WAKE_BUILDER, time_limit=build.MAX_TASK_S)
 def on_wake_builder() -> None:
-    """Runs waiting dependency builds; restarts those of killed workers."""
+    """Runs waiting dependency builds, and restarts builds of killed workers."""
     with shutdown.defer_sigterm() as is_stopping:
         if wait_until_open(is_stopping, seconds=_STORAGE_HOLD_S):
             build.build_waiting(is_stopping)

@@ -147,8 +147,8 @@ def open_link(secret: str) -> ShareLink:
 
 
 def state_of(link: ShareLink) -> str:
-    """``active``, ``revoked``, ``expired``, or ``blocked`` if the run, its team or its creator's rights have
-    changed.
+    """The link's state: ``active``, ``revoked``, ``expired``, or ``blocked`` if the run, its team or the
+    creator's rights have changed.
     """
     if link.revoked_at is not None:
         return "revoked"

@@ -21,7 +21,7 @@ from worker.models import ApprovalDecision, RunStatus
 
 @dataclass
 class BulkResult:
-    """``failures`` counts the undecided requests by error code and message."""
+    """The result of a bulk decision. ``failures`` counts the undecided requests by error code and message."""
 
     decided: int = 0
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)

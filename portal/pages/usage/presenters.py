@@ -21,7 +21,7 @@ class Series:
 
 @dataclass(frozen=True)
 class ChartBar:
-    """``title`` is shown on hover, such as ``2026-11-20 · Runs: 3``."""
+    """A part of a column. ``title`` is shown on hover, for example ``2026-11-20 · Runs: 3``."""
 
     block: Block
     tone: str
@@ -30,7 +30,9 @@ class ChartBar:
 
 @dataclass(frozen=True)
 class DayChart:
-    """``highest`` is the value at the top of the vertical axis, ``days`` label the horizontal one."""
+    """A column chart. ``highest`` is the value at the top of the vertical axis; ``days`` label the horizontal
+    axis.
+    """
 
     series: tuple[Series, ...]
     bars: tuple[ChartBar, ...]

@@ -40,7 +40,9 @@ UrlBuilder = Callable[[str], str]  # returns the URL of a package file for its p
 
 @dataclass(frozen=True)
 class Rendered:
-    """``ran_out_of_time`` is True if a part is plain text only because the CPU time was spent."""
+    """Rendered HTML. ``ran_out_of_time`` is True if a part is plain text only because the CPU time was
+    spent.
+    """
 
     html: SafeString
     ran_out_of_time: bool
@@ -60,7 +62,7 @@ def render(
 def render_within(
     text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime
 ) -> Rendered:
-    """Like ``render``, but also returns whether the CPU time was sufficient."""
+    """Renders the text as ``render`` does, and also returns whether the CPU time was sufficient."""
     document = _Document(text, cpu)
     files = frozenset(paths)
     html = []

@@ -11,7 +11,7 @@ from registry.search.kinds import kind_name
 
 @dataclass(frozen=True)
 class SkillKind:
-    """``name`` is also the CSS class ``kind-<name>``."""
+    """A kind of skill. ``kind-<name>`` is its CSS class."""
 
     name: str
     label: str | Promise

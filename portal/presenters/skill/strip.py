@@ -23,7 +23,9 @@ class StripBar:
 
 @dataclass(frozen=True)
 class Strip:
-    """``bars`` from the oldest to the newest run; ``rate`` in percent of the ended runs, None without any."""
+    """The strip of a skill or version. ``bars`` are ordered from the oldest to the newest run; ``rate`` is
+    the percentage of ended runs that succeeded, None without ended runs.
+    """
 
     bars: tuple[StripBar, ...]
     ended: int

@@ -1,4 +1,4 @@
-"""The agent loop, run by pydantic-ai; all its requests go through ``registry.http_client``."""
+"""Runs the agent loop with pydantic-ai. All of its requests use ``registry.http_client``."""
 
 from __future__ import annotations
 

@@ -119,7 +119,9 @@ def outcome_of_result(value: Any, notes: tuple[str, ...], *, abp: bool = False) 
 
 
 def _returned_failure(outcome: Outcome, value: Mapping[str, Any]) -> Outcome:
-    """``outcome`` as a failure, with the code of the error in ``value`` or its output, or SCRIPT_FAILED."""
+    """Turns ``outcome`` into a failure with the error code in ``value`` or its output, by default
+    SCRIPT_FAILED.
+    """
     output = value.get("output")
     given = value.get("error") or (output.get("error") if isinstance(output, Mapping) else None)
     error = given if isinstance(given, Mapping) else {"message": given} if isinstance(given, str) else {}

@@ -65,7 +65,7 @@ class Scratch:
 
     @property
     def device_number(self) -> int:
-        """``st_dev`` of the space's files; 0 before the first start."""
+        """The ``st_dev`` of the space's files; 0 before the first start."""
         return 0 if self._top is None else os.fstat(self._top).st_dev
 
     def usage(self) -> FolderUsage:

@@ -141,7 +141,9 @@ def make_inputs_read_only(job: Job) -> None:
 
 
 def restore_access(job: Job) -> None:
-    """Makes all folders of a finished run accessible, whatever their modes, to collect their files."""
+    """Makes all folders of a finished run accessible, regardless of their modes, so that their files can be
+    collected.
+    """
     remaining = [str(job.job_dir)]
     while remaining:
         folder = remaining.pop()

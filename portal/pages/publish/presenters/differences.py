@@ -13,7 +13,9 @@ _MAX_LINES, _MAX_ALL_LINES = 2_000, 4_000  # per file, and of all files
 
 @dataclass(frozen=True)
 class DiffLine:
-    """``tone`` is a CSS class: ``gd`` for removed, ``s`` for added, ``c`` for omitted lines, otherwise ""."""
+    """A line of a diff. ``tone`` is its CSS class: ``gd`` (removed), ``s`` (added), ``c`` (omitted lines) or
+    "".
+    """
 
     text: str
     tone: str = ""

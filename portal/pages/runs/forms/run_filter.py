@@ -36,7 +36,9 @@ _SINCE = {
 
 
 class RunFilter(forms.Form):
-    """``offer_values`` adds the values of the newest runs, with their counts, to the choices."""
+    """The filters of a list of runs. ``offer_values`` adds the values of the newest runs, with counts, to the
+    choices.
+    """
 
     status = forms.ChoiceField(
         label=_("Status"),

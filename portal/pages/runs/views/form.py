@@ -169,7 +169,7 @@ def _sample_number(text: str) -> int | None:
 
 
 def _query_prefill(query: QueryDict) -> Mapping[str, object]:
-    """``script`` and ``inputs`` from the query; ``inputs`` is None if missing or invalid JSON."""
+    """The values of ``script`` and ``inputs`` in the query; ``inputs`` is None if missing or invalid JSON."""
     try:
         inputs = json.loads(query.get("inputs", "null"))
         json.dumps(inputs, ensure_ascii=False).encode()  # fails for a lone surrogate, which pages can't show
