@@ -15,7 +15,7 @@ from portal.streaming.watch import events_since, wait_for_change
 
 KEEP_ALIVE_S = 15.0
 RECHECK_PERMISSION_S = 30.0  # a client that lost its permission is disconnected after this time
-MAX_STREAM_S = 300.0  # then the client reconnects from its last position
+MAX_STREAM_S = 300.0  # after this time, the client reconnects from its last position
 STALL_TIMEOUT_S = 60.0  # limit for a client to read the sent data
 _MAX_CONCURRENT = 2  # web threads used by all followers together, so that other pages find a free one
 _EVENTS = re.compile(r"/api/v1/runs/([0-9a-z]{26})/events")

@@ -83,7 +83,7 @@ class AttemptResult:
     sandbox_result: SandboxResult | None = None
     collection: artifacts.CollectedArtifacts = field(default_factory=artifacts.CollectedArtifacts)
     cause: Cause | None = None  # None unless the attempt failed
-    interpreter: str = ""  # of the script, such as "python 3.11.7"
+    interpreter: str = ""  # version of the script's interpreter, such as "python 3.11.7"
 
 
 Executor = Callable[[AttemptContext, Call], AttemptResult]

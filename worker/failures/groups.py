@@ -16,7 +16,7 @@ from registry.identity.permissions import Action, may
 from registry.models import User
 from worker.models import ErrorGroup, ErrorGroupQuerySet, FailureCount, Run, RunQuerySet
 
-Position = tuple[datetime, str]  # last_seen and uid of a group
+Position = tuple[datetime, str]  # ``last_seen`` and ``uid`` of a group
 MAX_CALLERS = 50
 
 

@@ -24,7 +24,7 @@ from worker.health.figures import SiteFigures, read_figures
 from worker.queue import transport
 from worker.sandbox.limits import free_space
 
-TIMEOUT_S = 2.0  # for all checks together
+TIMEOUT_S = 2.0  # time limit of all checks together
 # Without a heartbeat for this time, the reaper counts as dead; a sweep is usually shorter.
 REAPER_SILENT_S = 120.0
 QUEUE_STUCK_S = 60.0  # a run may wait this long while a slot is free

@@ -123,7 +123,8 @@ class Run(models.Model):
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     skill = models.ForeignKey(Skill, models.SET_NULL, null=True, related_name="runs")
     skill_label = models.CharField(max_length=130)  # team/slug
-    number = models.PositiveIntegerField(default=0)  # "Run #12" of its skill, from 1; 0 without a skill
+    # Number within the skill, from 1, as in "Run #12"; 0 without a skill.
+    number = models.PositiveIntegerField(default=0)
     version_number = models.CharField(max_length=64)
     digest = models.CharField(max_length=71)
     team = models.ForeignKey(Team, models.SET_NULL, null=True, related_name="runs")  # the caller's token

@@ -27,7 +27,7 @@ from worker.schedules import announce, call, errors, run_as
 from worker.schedules.timing import timing_of
 
 MAX_CATCH_UP = 100
-_MAX_SCHEDULES = 500  # per pass
+_MAX_SCHEDULES = 500  # limit per pass
 _MAX_MOMENTS = 10_000  # limit per schedule and pass; a longer outage takes several passes
 
 

@@ -30,7 +30,7 @@ class Timing:
     """
 
     kind: str
-    starts_at: datetime  # intervals are counted from here
+    starts_at: datetime  # intervals are counted from this time
     cron: str = ""
     every_s: int | None = None
     at: datetime | None = None

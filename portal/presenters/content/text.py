@@ -17,7 +17,7 @@ _INVISIBLE = (
     "\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff"
 )
 _TEXT_INVISIBLE = re.compile(f"[\x00-\x08\x0b-\x1f{_INVISIBLE}]")
-_MAX_BOXES = 1000  # per text: a text of only hidden characters would grow forty times
+_MAX_BOXES = 1000  # limit per text, because a text of only hidden characters would grow forty times
 _JSON_INVISIBLE = re.compile(f"[{_INVISIBLE}]")  # json.dumps already escapes ASCII controls
 
 

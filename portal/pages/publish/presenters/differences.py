@@ -8,7 +8,7 @@ from typing import Any
 from registry.packages.compare.lines import DiffSection, LineSegment, compare_texts
 from registry.packages.package import PackageFile
 
-_MAX_LINES, _MAX_ALL_LINES = 2_000, 4_000  # per file, and of all files
+_MAX_LINES, _MAX_ALL_LINES = 2_000, 4_000  # limits per file and for all files together
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from worker.models import Artifact
 
 _MAX_READ = 8  # number of files whose content a page shows
 _MAX_BYTES = 131_072  # bytes shown per file
-_MAX_TOTAL_BYTES = 262_144  # of all shown files: rendering one may take a second
+_MAX_TOTAL_BYTES = 262_144  # bytes of all shown files, because rendering one may take a second
 _MAX_IMAGE_BYTES = 5 * 2**20
 _MAX_VALUES = 600  # values shown per file
 _COLUMNS = 12
