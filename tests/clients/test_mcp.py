@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
-from typing import Any
+import os
+import re
+import subprocess
+import sys
 
 import httpx2
-import mcp_types
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.clients.node_clients import NODE_22, install
+from tests.site import ROOT
 
 pytestmark = [pytest.mark.row("P7"), pytest.mark.slow("runs MCP clients")]
+HOWTO = ROOT / "docs/howto/connect-mcp-hosts.md"
 SUITE = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
 SCENARIOS = ("enumeration", "manifest", "directory")
 SCRIPT = """import json, sys, time
@@ -33,11 +37,6 @@ async def connected(site, *, token=True, mode="auto"):
         Client(streamable_http_client(f"{site.url}/mcp", http_client=http), mode=mode) as client,
     ):
         yield client
-
-
-async def ask(client, method, **params):
-    request: Any = mcp_types.Request[dict, str](method=method, params=params)
-    return (await client.session.send_request(request, mcp_types.Result)).model_dump(by_alias=True)
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +80,15 @@ def test_client_lists_loads_verifies_and_runs_a_skill(site, skill, mode):
         assert values == sorted(set(values))
 
 
+def test_program_of_the_guide_works_as_written(site, skill):
+    program = "\n".join(re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S))
+    environment = {**os.environ, "SITE": site.url, "TOKEN": site.token}
+    argv = [sys.executable, "-c", program]
+    done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert skill.partition("/")[2] in done.stdout
+
+
 @pytest.mark.row("P2")
 def test_client_without_a_token_learns_nothing_of_a_private_skill(site, skill):
     async def work():
@@ -104,4 +112,3 @@ def test_official_conformance_suite_passes(site, skill, tmp_path, scenario):
     named = f"sep-2640-skills-{scenario}"
     done = suite.run("server", "--url", f"{site.url}/mcp", "--scenario", named, "--verbose", home=tmp_path)
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
-    print(done.stdout[-6000:])

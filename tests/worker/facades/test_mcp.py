@@ -13,10 +13,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from registry.canonical.pins import set_canonical
 from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import Visibility
 from registry.packages.read_package import read_files
+from registry.rates.limits import RateLimit
+from registry.versions.lifecycle.rename import rename
 from registry.versions.lifecycle.settings import set_visibility
 from registry.versions.publishing.publish import publish
 from worker.facades.mcp import kept_lists
@@ -266,3 +269,77 @@ def test_kept_list_changes_with_the_skills(pdf, as_alice, alice, monkeypatch):
     with CaptureQueriesContext(connection) as queries:
         listed()
     assert len(queries) < 5
+
+
+CLAUDE_CODE = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {
+        "name": "claude-code",
+        "title": "Claude Code",
+        "version": "2.1.329",
+    },
+    "io.modelcontextprotocol/clientCapabilities": {
+        "roots": {"listChanged": True},
+        "elicitation": {"form": {}, "url": {}},
+    },
+}
+FASTMCP = {**MODERN, "io.modelcontextprotocol/logLevel": "debug", "progressToken": 3}
+LOAD = {"name": "pdf-tools"}
+RECORDED = [  # client, id, method, parameters, name in the header, and a field of the result
+    (MODERN, 1, "server/discover", {}, None, "supportedVersions"),
+    (FASTMCP, 2, "tools/list", {}, None, "tools"),
+    (
+        FASTMCP,
+        3,
+        "tools/call",
+        {"name": "skills_load", "arguments": {"name": "pdf-tools"}},
+        "skills_load",
+        "content",
+    ),
+    (FASTMCP, 4, "skills/list", {}, None, "skills"),
+    (FASTMCP, 5, "skills/get", {"uri": "skill://docs/pdf-tools/SKILL.md"}, None, "skill"),
+    (
+        FASTMCP,
+        6,
+        "resources/read",
+        {"uri": "skill://docs/pdf-tools/scripts/hello.py"},
+        "skill://docs/pdf-tools/scripts/hello.py",
+        "contents",
+    ),
+    (CLAUDE_CODE, "server-discover-probe-1", "server/discover", {}, None, "capabilities"),
+    (CLAUDE_CODE, 0, "tools/list", {}, None, "tools"),
+]
+
+
+def test_recorded_requests_of_clients_are_answered(pdf, as_alice):
+    accepts = {"Accept": "application/json, text/event-stream", "Accept-Encoding": "identity"}
+    for meta, call_id, method, params, name, field in RECORDED:
+        headers = {**accepts, **as_alice, "mcp-protocol-version": "2026-07-28", "mcp-method": method}
+        headers |= {"mcp-name": name} if name else {}
+        body = {"jsonrpc": "2.0", "id": call_id, "method": method, "params": {**params, "_meta": meta}}
+        answer = post(body, **headers).json()
+        assert answer["id"] == call_id
+        assert field in answer["result"], method
+
+
+def test_canonical_renamed_and_hidden_skills(pdf, root, team, alice, as_alice, settings):
+    set_visibility(pdf.skill, Visibility.SITE, Actor(user=alice))
+    pdf.skill.refresh_from_db()
+    set_canonical("pdf-tools", pdf, root, reason="Best one.")
+    rename(pdf.skill, root, slug="reader")
+    for base in ("canonical/pdf-tools", "docs/reader/pdf-tools"):
+        (content,) = ask("resources/read", as_alice, uri=f"skill://{base}/scripts/hello.py")["contents"]
+        assert content["text"] == "print(1)\n"
+    wrong = "skill://docs/reader/scripts/hello.py"
+    assert ask("resources/read", as_alice, 400, uri=wrong)["code"] == -32602
+    hidden = HEAD.replace("pdf-tools", "by-hand").replace(
+        "metadata:", "disable-model-invocation: true\nmetadata:"
+    )
+    publish(read_files([("SKILL.md", hidden.encode())]), team=team, actor=Actor(user=alice))
+    uris = [each["uri"] for each in ask("skills/list", as_alice)["skills"]]
+    assert "skill://docs/reader/pdf-tools/SKILL.md" in uris
+    assert not any("by-hand" in uri for uri in uris)
+    assert ask("skills/get", as_alice, 400, uri="skill://docs/by-hand/SKILL.md")["code"] == -32602
+    settings.SKILLQUAY_RATE_LIMITS = {**settings.SKILLQUAY_RATE_LIMITS, RateLimit.MATCH: 1}
+    assert not call("skills_match", as_alice, utterance="x")["isError"]
+    assert error_of(call("skills_match", as_alice, utterance="x"))["code"] == "RATE_LIMITED"
