@@ -202,6 +202,8 @@ def test_tools_check_who_calls_them(hello, queue_run, as_alice, charlie, alice, 
     assert error_of(call("memory_search", query="x"))["remedy"]
     reader = {"Authorization": f"Bearer {token_of(alice, 'read')}"}
     assert error_of(call("skills_run", reader, skill="docs/hello"))["code"] == "TOKEN_SCOPE_MISSING"
+    runner = {"Authorization": f"Bearer {token_of(alice, 'run')}"}
+    assert error_of(call("memory_search", runner, query="x"))["code"] == "TOKEN_SCOPE_MISSING"
     charlies = {"Authorization": f"Bearer {token_of(charlie)}"}
     assert error_of(call("run_status", charlies, run_id=run.uid))["code"] == "NOT_FOUND"
     assert error_of(call("skills_run", charlies, skill="docs/hello"))["code"] == "NOT_FOUND"
@@ -256,16 +258,19 @@ def error_of(result):
 
 
 @pytest.mark.django_db(transaction=True)
-def test_kept_list_changes_with_the_skills(pdf, as_alice, alice, monkeypatch):
+def test_kept_list_changes_with_the_skills(pdf, as_alice, alice, charlie, token_of, monkeypatch):
     monkeypatch.setattr(kept_lists, "_kept", {})
 
-    def listed():
-        return [each["name"] for each in call("skills_list", as_alice)["structuredContent"]["skills"]]
+    charlies = {"Authorization": f"Bearer {token_of(charlie)}"}
+
+    def listed(headers=as_alice):
+        return [each["name"] for each in call("skills_list", headers)["structuredContent"]["skills"]]
 
     assert "pdf-tools" in listed()
     head = HEAD.replace("pdf-tools", "other-tools").encode()
     publish(read_files([("SKILL.md", head)]), team=pdf.skill.team, actor=Actor(user=alice))
     assert "other-tools" in listed()
+    assert "other-tools" not in listed(charlies)
     with CaptureQueriesContext(connection) as queries:
         listed()
     assert len(queries) < 5
