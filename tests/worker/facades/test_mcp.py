@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import timedelta
+from typing import Any
 
 import mcp_types
 import pytest
@@ -290,7 +291,9 @@ CLAUDE_CODE = {
 }
 FASTMCP = {**MODERN, "io.modelcontextprotocol/logLevel": "debug", "progressToken": 3}
 LOAD = {"name": "pdf-tools"}
-RECORDED = [  # client, id, method, parameters, name in the header, and a field of the result
+RECORDED: list[
+    tuple[Any, ...]
+] = [  # client, id, method, parameters, name in the header, and a field of the result
     (MODERN, 1, "server/discover", {}, None, "supportedVersions"),
     (FASTMCP, 2, "tools/list", {}, None, "tools"),
     (
