@@ -290,7 +290,6 @@ CLAUDE_CODE = {
     },
 }
 FASTMCP = {**MODERN, "io.modelcontextprotocol/logLevel": "debug", "progressToken": 3}
-LOAD = {"name": "pdf-tools"}
 RECORDED: list[
     tuple[Any, ...]
 ] = [  # client, id, method, parameters, name in the header, and a field of the result
