@@ -8,6 +8,7 @@ README.md there, as WebP.
 from __future__ import annotations
 
 import base64
+import json
 import re
 import sys
 import tempfile
@@ -43,7 +44,7 @@ PAGES = f"""
 {SKILL}/1.0.0/findings/ {SKILL}/1.0.0/edit/ {SKILL}/1.0.0/purge/
 /skills/examples/code-review/use/ /publish/ /publish/new/ /imports/
 /imports/new/ /notifications/
-/runs/ /runs/?status=failed /schedules/ /schedules/new/?skill=data-platform/csv-profile
+/runs/ /runs/?status=failed /failures/ /schedules/ /schedules/new/?skill=data-platform/csv-profile
 /approvals/ /approvals/decided/ /events/
 /events/webhooks/ /events/subscriptions/ /memory/ /memory/review/ /teams/ /teams/new/
 /teams/data-platform/ /teams/data-platform/members/ /teams/data-platform/activity/
@@ -105,13 +106,35 @@ def _run(site: Site) -> dict[str, str]:
         "SELECT status, uid FROM worker_run ORDER BY id"
     )  # the newest of each status is the last
     others = {f"run-{status.replace('_', '-')}": f"/runs/{uid}/" for status, uid in newest}
-    return others | {
-        "run-succeeded": pages[0],
-        "run-failed": pages[2],
-        "run-steps": pages[3],
-        "run-compare": f"{pages[0]}compare/{runs[1]}/",
-        "run-log": f"{pages[2]}log/",
+    return (
+        others
+        | _shared_and_scheduled(site, runs)
+        | {
+            "run-succeeded": pages[0],
+            "run-failed": pages[2],
+            "run-steps": pages[3],
+            "run-compare": f"{pages[0]}compare/{runs[1]}/",
+            "run-log": f"{pages[2]}log/",
+        }
+    )
+
+
+def _shared_and_scheduled(site: Site, runs: list[str]) -> dict[str, str]:
+    """A shared run, a schedule, and an error group."""
+    link = _create(site, f"runs/{runs[0]}/share-links", log=True, inputs=True, artifacts=True)
+    schedule = {"skill": "finance/nightly-sync", "cron": "0 6 * * 1-5", "time_zone": "Asia/Shanghai"}
+    made = _create(site, "schedules", **schedule, inputs={"day": "2026-01-01"})
+    ((group,),) = site.rows("SELECT uid FROM worker_errorgroup ORDER BY id DESC LIMIT 1")
+    return {
+        "shared": link["page_url"].removeprefix(site.url),
+        "schedule": f"/schedules/{made['id']}/",
+        "failures-group": f"/failures/{group}/",
     }
+
+
+def _create(site: Site, path: str, **body: Any) -> dict[str, Any]:
+    """Creates something as a person: tokens may not share runs."""
+    return dict(json.loads(site.manage("api", "POST", f"/api/v1/{path}", json.dumps(body)).stdout))
 
 
 def _take(browser: Browser, site: Site, form: str, folder: Path, run_pages: dict[str, str]) -> Iterator[str]:
