@@ -31,7 +31,7 @@ def shared_context(link: ShareLink) -> dict[str, Any]:
     }
     if link.with_inputs:
         context["inputs"] = display_value(run.request.get("inputs") or {})
-        context["arguments"] = display_value(run.request.get("arguments") or [])
+        context["arguments"] = display_value(run.request.get("arguments") or None)
     if link.with_log:
         context["log"] = run_log.tail(run, max(run.attempt, 1), running=False)
     return context
