@@ -359,6 +359,7 @@ LOGGING = {
         "handlers": ["stderr"],
         "level": env.choice("SKILLQUAY_LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR")),
     },
+    "loggers": {"dulwich": {"level": "WARNING"}},  # it logs each fetch twice
 }
 
 env.require_known_names()

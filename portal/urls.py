@@ -36,6 +36,7 @@ from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
+from registry.facades.git import urls as git
 from registry.facades.npm import urls as npm
 from registry.facades.well_known import urls as well_known
 from worker.facades.mcp import urls as mcp
@@ -115,6 +116,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
     *npm.urlpatterns,
+    *git.urlpatterns,
     *mcp.urlpatterns,
     *well_known.urlpatterns,
 ]

@@ -16,6 +16,7 @@ _ERRORS = (
     "registry.canonical.errors",
     "registry.core.errors",
     "registry.events.errors",
+    "registry.facades.git.errors",
     "registry.http_client.errors",
     "registry.identity.errors",
     "registry.imports.errors",

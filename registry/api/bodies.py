@@ -152,11 +152,13 @@ def _too_deep() -> Refusal:
     return errors.JSON_INVALID.refusal(reason=f"more than {MAX_DEPTH} levels")
 
 
-def require_length(request: HttpRequest) -> None:
-    """Checks the headers of a request before its body is read. Raises MEDIA_TYPE_UNSUPPORTED for an encoded
-    body, LENGTH_REQUIRED for a chunked one without a Content-Length, and BODY_TOO_LARGE above 1 TiB.
+def require_length(request: HttpRequest, *, encodings: tuple[str, ...] = ()) -> None:
+    """Checks the headers of a request before its body is read. Raises MEDIA_TYPE_UNSUPPORTED for a body that
+    is encoded otherwise than in ``encodings``, LENGTH_REQUIRED for a chunked one without a Content-Length,
+    and BODY_TOO_LARGE above 1 TiB.
     """
-    if encoding := request.headers.get("Content-Encoding", ""):
+    encoding = request.headers.get("Content-Encoding", "")
+    if encoding and encoding.lower() not in encodings:
         raise errors.MEDIA_TYPE_UNSUPPORTED.refusal(type=encoding[:100], accepted="identity")
     if "chunked" in request.headers.get("Transfer-Encoding", "").lower() and not content_length(request):
         raise errors.LENGTH_REQUIRED.refusal()

@@ -42,6 +42,7 @@ class Endpoint(APIView):
     contacts_servers: ClassVar[bool] = False  # if True, requests fail if another server can't be reached
     ignores_parameters: ClassVar[bool] = False  # if True, unknown query parameters are ignored
     keeps_answers: ClassVar[bool] = False  # if True, answers to GET are kept, see changes.drafts
+    body_encodings: ClassVar[tuple[str, ...]] = ()  # values of Content-Encoding that the endpoint decodes
     is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
     @property
@@ -54,7 +55,7 @@ class Endpoint(APIView):
             raise PATH_UNKNOWN.refusal()
         if any("\0" in text for pair in request.query_params.lists() for text in (pair[0], *pair[1])):
             raise QUERY_INVALID.refusal(field="?", reason="NUL characters are not allowed.")
-        bodies.require_length(request._request)
+        bodies.require_length(request._request, encodings=self.body_encodings)
         actor = authentication.request_actor(request)
         method = "GET" if request.method == "HEAD" else str(request.method)
         changes = request.method not in ("GET", "HEAD", "OPTIONS") and not self.is_safe_post

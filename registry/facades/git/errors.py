@@ -1,0 +1,16 @@
+"""Error codes of the git protocol."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+GIT_REQUEST_INVALID = declare("GIT_REQUEST_INVALID", lambda *, reason: ..., http=400)(
+    _("The git request is malformed: %(reason)s."),
+    _("Fetch with git 2.0 or newer, or with another client of the smart HTTP protocol."),
+)
+GIT_READ_ONLY = declare("GIT_READ_ONLY", http=403)(
+    _("Repositories are read only and use the smart HTTP protocol."),
+    _("Publish new versions with a page, the API or a command; the next fetch contains them."),
+)
+GIT_BUSY = declare("GIT_BUSY", http=503, retryable=True)(
+    _("The server is building other repositories."), _("Try again in a few seconds.")
+)

@@ -1,0 +1,109 @@
+"""The repository of one skill: a commit for each version, a tag for each usable one, and ``main`` at the
+latest.
+
+Commits are in the order of publication, so each new version adds a commit and never changes an earlier one.
+A yanked version keeps its commit, which ``main`` and tags never name: without it, later commits would change
+and ``git pull`` would fail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from dulwich.objects import ObjectID
+
+from registry.core.errors import NOT_FOUND
+from registry.facades.git.objects import Repository
+from registry.facades.git.plugins import plugin_folder
+from registry.identity.actors import Actor
+from registry.models import Skill, Version
+
+
+@dataclass(frozen=True)
+class Release:
+    """A version in a history. ``at`` is the Unix time at which it became available."""
+
+    key: int
+    number: str
+    precedence: str
+    digest: str
+    at: int
+    yanked_at: int | None
+
+    @property
+    def message(self) -> str:
+        return f"{self.number}\n\nVersion: {self.number}\nDigest: {self.digest}\n"
+
+
+@dataclass(frozen=True)
+class History:
+    """The releases of a skill in order, those with a tag, and the one of ``main``. ``name`` is the slug by
+    which it was requested.
+    """
+
+    name: str
+    releases: tuple[Release, ...]
+    tagged: tuple[int, ...]
+    main: int
+
+    def key(self, *, as_plugin: bool) -> str:
+        return key_of([self.name if as_plugin else "", asdict(self)])
+
+
+def history_of(skill: Skill, actor: Actor) -> History:
+    """The history that the actor may see. The history of a canonical skill ends at its pinned version, which
+    is its only tag. Raises NOT_FOUND if no version is usable.
+    """
+    canonical = skill.resolved_canonical
+    rows = list(releases_of(skill.versions.visible_to(actor)))
+    name, main = skill.slug, skill.latest_id
+    if canonical and canonical.version_id:
+        name, main = canonical.slug, canonical.version_id
+        end = next((at for at, row in enumerate(rows) if row.key == main), -1)
+        rows = rows[: end + 1]
+    usable = [row.key for row in rows if row.yanked_at is None]
+    if main not in usable:
+        raise NOT_FOUND.refusal(what="skill", name=str(skill))
+    assert main is not None
+    return History(name, tuple(rows), (main,) if canonical else tuple(usable), main)
+
+
+def releases_of(versions: Iterable[Version]) -> Iterable[Release]:
+    """The releases of these versions that are not held, in the order in which they became available."""
+    fields = ("pk", "number", "precedence", "digest", "created_at", "released_at", "yanked_at")
+    rows = versions.unheld().values_list(*fields)  # type: ignore[attr-defined]
+    found = [
+        Release(
+            key,
+            number,
+            precedence,
+            digest,
+            int((released or created).timestamp()),
+            int(yanked.timestamp()) if yanked else None,
+        )
+        for key, number, precedence, digest, created, released, yanked in rows
+    ]
+    return sorted(found, key=lambda row: (row.at, row.key))
+
+
+def build_history(history: History, *, as_plugin: bool) -> Repository:
+    """The repository with the package at its top or, with ``as_plugin``, as a plugin with one skill. Raises
+    the errors of ``blobs.read``.
+    """
+    repository = Repository(history.key(as_plugin=as_plugin))
+    commits: dict[int, ObjectID] = {}
+    parent = None
+    for row in history.releases:
+        folder = repository.package(row.digest)
+        if as_plugin:
+            folder = plugin_folder(repository, history.name, row.number, folder)
+        parent = commits[row.key] = repository.commit(folder, row.message, at=row.at, parent=parent)
+    tags = [(f"v{row.number}", commits[row.key]) for row in history.releases if row.key in history.tagged]
+    return repository.point(commits[history.main], tags)
+
+
+def key_of(document: object) -> str:
+    return hashlib.sha256(json.dumps(document).encode()).hexdigest()

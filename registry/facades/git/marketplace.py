@@ -1,0 +1,204 @@
+"""The repository of all skills of the site or of a team that an actor may see: a marketplace of plugins.
+
+Each publication and each yank is a commit, in order, so that ``git pull`` works. If there are many, the
+history starts with the state after a multiple of a power of two of them, and this start rarely moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from django.db.models import QuerySet
+
+from registry.core.addresses import absolute_url
+from registry.facades.git.history import Release, key_of, releases_of
+from registry.facades.git.objects import Entry, Repository
+from registry.facades.git.plugins import Plugin, marketplace_files, plugin_folder
+from registry.identity.actors import Actor
+from registry.lookup import skills
+from registry.models import Canonical, Skill, Version
+from registry.packages.version_numbers import parse
+
+MAX_PLUGINS = 500
+SITE_NAME = "skillquay"
+_MAX_ROWS = 4096  # of the marketplace files of all commits together, roughly
+_MAX_DESCRIPTION = 1024  # characters
+_MAX_STEP = 128
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A skill with its name in the marketplace, its path on this site, and its releases."""
+
+    name: str
+    path: str
+    releases: tuple[Release, ...]
+
+
+@dataclass(frozen=True)
+class Marketplace:
+    name: str
+    skills: tuple[Listed, ...]
+
+    @property
+    def key(self) -> str:
+        return key_of(asdict(self))
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A release of a skill, or with ``is_yank`` the yank of one."""
+
+    at: int
+    release: Release
+    is_yank: bool
+    name: str
+
+
+def marketplace_of(team: str | None, actor: Actor) -> Marketplace:
+    """The marketplace of the team, or of the site: there, a canonical skill has its slug as name; otherwise
+    the oldest skill has it, and others have ``team-slug``. Raises NOT_FOUND if the actor may see neither the
+    team nor a skill of it.
+    """
+    rows = Skill.objects.discoverable_by(actor).filter(latest__isnull=False)
+    if team is not None:
+        rows = rows.filter(team__slug=team)
+        listed = _listed(_chosen(rows), (), team=team)
+        if not listed:
+            skills.find_team(team, actor)
+        return Marketplace(team, tuple(listed))
+    canonical = Canonical.objects.discoverable_by(actor).select_related("version").order_by("slug")
+    return Marketplace(SITE_NAME, tuple(_listed(_chosen(rows), canonical[:MAX_PLUGINS], team=None)))
+
+
+def plugins_of(market: Marketplace) -> list[tuple[Plugin, dict[str, str]]]:
+    """The plugins in their latest versions, each with the address of its repository."""
+    latest = {listed.name: _best(listed.releases) for listed in market.skills}
+    texts = _descriptions(row.digest for row in latest.values() if row)
+    return [
+        (
+            Plugin(listed.name, row.number, texts.get(row.digest, listed.name)),
+            {"source": "url", "url": absolute_url(f"{listed.path}.plugin.git")},
+        )
+        for listed in market.skills
+        if (row := latest[listed.name])
+    ]
+
+
+def build_marketplace(market: Marketplace) -> Repository:
+    """The repository. Raises the errors of ``blobs.read``."""
+    repository = Repository(market.key)
+    events = _events(market)
+    texts = _descriptions(event.release.digest for event in events)
+    start = _start(len(events), len(market.skills))
+    state: dict[str, list[Release]] = {}
+    folders: dict[tuple[str, str], Entry] = {}
+    for event in events[:start]:
+        _apply(state, event)
+    at = events[start - 1].at if start else 0
+    message = "Earlier versions\n" if start else "No skills yet\n"
+    parent = None
+    if start or not events:
+        parent = repository.commit(
+            _folder(repository, market, state, texts, folders), message, at=at, parent=None
+        )
+    for event in events[start:]:
+        _apply(state, event)
+        folder = _folder(repository, market, state, texts, folders)
+        verb = "Yank" if event.is_yank else "Publish"
+        message = f"{verb} {event.name} {event.release.number}\n\nDigest: {event.release.digest}\n"
+        parent = repository.commit(folder, message, at=event.at, parent=parent)
+    assert parent
+    return repository.point(parent)
+
+
+def _chosen(rows: QuerySet[Skill]) -> list[Skill]:
+    """The skills with the highest usage scores, the oldest first."""
+    found = rows.select_related("team").only("slug", "team__slug").order_by("-hot_key", "pk")[:MAX_PLUGINS]
+    return sorted(found, key=lambda skill: skill.pk)
+
+
+def _listed(found: Sequence[Skill], canonical: Iterable[Canonical], *, team: str | None) -> list[Listed]:
+    pinned = {row.slug: row for row in canonical}
+    keys = {row.version.skill_id for row in pinned.values() if row.version}
+    shown = [skill for skill in found if skill.pk not in keys]
+    owners: dict[int, list[Release]] = {skill.pk: [] for skill in shown}
+    versions = Version.objects.filter(skill__in=owners)
+    owner_of = dict(versions.values_list("pk", "skill_id"))
+    for release in releases_of(versions):
+        owners[owner_of[release.key]].append(release)
+    names: dict[str, Listed] = {}
+    for slug, row in pinned.items():
+        one = tuple(releases_of(Version.objects.filter(canonicals=row)))
+        names[slug] = Listed(slug, f"canonical/{slug}", one)
+    for skill in shown:
+        path = str(skill)
+        name = skill.slug if team or skill.slug not in names else path.replace("/", "-")
+        names.setdefault(name, Listed(name, path, tuple(owners[skill.pk])))
+    return list(names.values())[:MAX_PLUGINS]
+
+
+def _events(market: Marketplace) -> list[_Event]:
+    found = []
+    for listed in market.skills:
+        for row in listed.releases:
+            found.append(_Event(row.at, row, False, listed.name))
+            if row.yanked_at is not None:
+                found.append(_Event(max(row.yanked_at, row.at), row, True, listed.name))
+    return sorted(found, key=lambda event: (event.at, event.is_yank, event.release.key))
+
+
+def _start(events: int, plugins: int) -> int:
+    """The number of events before the first commit."""
+    step = min(_MAX_STEP, 1 << max(0, (_MAX_ROWS // max(plugins, 1)).bit_length() - 1))
+    return max(0, (events // step - 1) * step)
+
+
+def _apply(state: dict[str, list[Release]], event: _Event) -> None:
+    releases = state.setdefault(event.name, [])
+    if event.is_yank:
+        releases.remove(event.release)
+    else:
+        releases.append(event.release)
+
+
+def _folder(
+    repository: Repository,
+    market: Marketplace,
+    state: dict[str, list[Release]],
+    texts: dict[str, str],
+    folders: dict[tuple[str, str], Entry],
+) -> Entry:
+    plugins, entries = [], {}
+    for listed in market.skills:
+        row = max(state.get(listed.name, ()), key=_rank, default=None)
+        if row is None:
+            continue
+        key = (listed.name, row.digest)
+        if key not in folders:
+            folders[key] = plugin_folder(repository, listed.name, row.number, repository.package(row.digest))
+        plugins.append(Plugin(listed.name, row.number, texts.get(row.digest, listed.name)))
+        entries[f"plugins/{listed.name}"] = folders[key]
+    return repository.folder({**entries, **marketplace_files(repository, market.name, plugins)})
+
+
+def _best(releases: Iterable[Release]) -> Release | None:
+    return max((row for row in releases if row.yanked_at is None), key=_rank, default=None)
+
+
+def _rank(row: Release) -> tuple[bool, str]:
+    """Orders releases as ``latest`` does: a pre-release only counts without others."""
+    parsed = parse(row.number)
+    return not (parsed and parsed.prerelease), row.precedence
+
+
+def _descriptions(digests: Iterable[str]) -> dict[str, str]:
+    """The descriptions in the manifests of the versions, by digest."""
+    rows = Version.objects.filter(digest__in=set(digests)).values_list("digest", "manifest")
+    found = {}
+    for digest, manifest in rows:
+        text = " ".join(str(manifest.get("description") or "").split())[:_MAX_DESCRIPTION]
+        if text:
+            found[digest] = text
+    return found

@@ -1,0 +1,126 @@
+"""Endpoints for git, and the marketplaces by address."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+
+from registry.api import bodies, etag
+from registry.api.attachments import disable_rendering
+from registry.api.error_response import response_for
+from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.git import kept, upload_pack
+from registry.facades.git.errors import GIT_READ_ONLY
+from registry.facades.git.history import build_history, history_of
+from registry.facades.git.marketplace import build_marketplace, marketplace_of, plugins_of
+from registry.facades.git.objects import Repository
+from registry.facades.git.plugins import claude_marketplace
+from registry.identity.errors import SIGN_IN_REQUIRED
+from registry.identity.permissions import Action, require
+from registry.lookup import canonical as canonicals
+from registry.lookup import skills
+from registry.models import Skill, UseKind
+from registry.usage.recording import record_use
+
+CANONICAL_SCOPE = "canonical"  # stands for the team in the addresses of canonical skills
+
+
+class _GitEndpoint(FacadeEndpoint):
+    """An endpoint with errors as plain text, which git prints.
+
+    Without a token, a repository that is missing or private requires one: git sends credentials only after
+    this answer.
+    """
+
+    required_actions = {"GET": (Action.INSTALL,), "POST": (Action.INSTALL,)}
+    parser_classes = [bodies.RawBody]
+    is_safe_post = True
+    body_encodings = ("gzip",)
+
+    def handle_exception(self, exc: Exception) -> Any:
+        response: Any = super().handle_exception(exc)
+        if response.status_code == 404 and not self.request._request.META.get("HTTP_AUTHORIZATION"):
+            response = response_for(SIGN_IN_REQUIRED.refusal(), self.request)
+        document = json.loads(response.content)
+        response.content = f"{document['code']}: {document['message']} {document['remedy']}\n".encode()
+        response["Content-Type"] = "text/plain; charset=utf-8"
+        if response.status_code == 401:
+            response["WWW-Authenticate"] = 'Basic realm="skillquay", charset="UTF-8"'
+        return response
+
+    def skill(self, team: str | None, slug: str | None) -> Skill | None:
+        """The skill of the address, or None for the address of a marketplace. Raises the errors of
+        ``find_skill``.
+        """
+        if slug is None:
+            return None
+        is_canonical = team == CANONICAL_SCOPE
+        skill = skills.find_skill(canonicals.PREFIX + slug if is_canonical else f"{team}/{slug}", self.actor)
+        require(self.actor, Action.INSTALL, skill=skill)
+        return skill
+
+    def repository(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> Repository:
+        if skill is None:
+            market = marketplace_of(team, self.actor)
+            return kept.repository(market.key, lambda: build_marketplace(market))
+        history = history_of(skill, self.actor)
+        key = history.key(as_plugin=as_plugin)
+        return kept.repository(key, lambda: build_history(history, as_plugin=as_plugin))
+
+
+@extend_schema(exclude=True)
+class References(_GitEndpoint):
+    """The references of a repository."""
+
+    def get(
+        self, request: Request, team: str | None = None, slug: str | None = None, *, as_plugin: bool = False
+    ) -> HttpResponse:
+        if request.query_params.get("service") != "git-upload-pack":
+            raise GIT_READ_ONLY.refusal()
+        found = self.repository(self.skill(team, slug), team, as_plugin=as_plugin)
+        return _response(upload_pack.advertisement(found.repo), "advertisement")
+
+
+@extend_schema(exclude=True)
+class UploadPack(_GitEndpoint):
+    """The objects that a client lacks. A clone or fetch of a skill counts as an install."""
+
+    def post(
+        self, request: Request, team: str | None = None, slug: str | None = None, *, as_plugin: bool = False
+    ) -> HttpResponse:
+        skill = self.skill(team, slug)
+        found = self.repository(skill, team, as_plugin=as_plugin)
+        chunks = iter(lambda: request._request.read(bodies.CHUNK_BYTES), b"")
+        body = upload_pack.unpacked_body(
+            chunks, is_gzip=request.headers.get("Content-Encoding", "").lower() == "gzip"
+        )
+        data = kept.answer(found, body)
+        if skill and b"PACK" in data[:2000]:
+            record_use(skill, self.actor.caller, UseKind.INSTALL)
+        return _response(data, "result")
+
+
+@extend_schema(exclude=True)
+class ReceivePack(_GitEndpoint):
+    def post(self, request: Request, **scope: Any) -> HttpResponse:
+        raise GIT_READ_ONLY.refusal()
+
+
+@extend_schema(exclude=True)
+class Marketplaces(FacadeEndpoint):
+    """The marketplace of the site or of a team, whose plugins have a repository each."""
+
+    required_actions = {"GET": (Action.SEE,)}
+
+    def get(self, request: Request, team: str | None = None) -> HttpResponse:
+        market = marketplace_of(team, self.actor)
+        return etag.document_response(request, claude_marketplace(market.name, plugins_of(market)))
+
+
+def _response(data: bytes, kind: str) -> HttpResponse:
+    response = HttpResponse(data, content_type=f"application/x-git-upload-pack-{kind}")
+    return etag.set_private(disable_rendering(response, "upload-pack"))
