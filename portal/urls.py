@@ -36,6 +36,7 @@ from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
+from registry.facades.command_line import urls as command_line
 from registry.facades.git import urls as git
 from registry.facades.npm import urls as npm
 from registry.facades.well_known import urls as well_known
@@ -117,6 +118,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
     *npm.urlpatterns,
     *git.urlpatterns,
+    *command_line.urlpatterns,
     *mcp.urlpatterns,
     *well_known.urlpatterns,
 ]

@@ -10,6 +10,7 @@ import pytest
 from tests.architecture.sources import MODULES, ROOT, SOURCES, imports_of, source_of
 
 LONGEST_FILE = 400
+ONE_FILE = {"registry/facades/command_line/skillquay.py"}  # people download it as one file
 LONGEST_FUNCTION = 50
 MEDIAN_FUNCTION = 8
 VAGUE = {"utils", "helpers", "common", "misc", "manager", "data", "info", "handle", "process"}
@@ -24,7 +25,8 @@ def _functions():
 @pytest.mark.row("P9")
 def test_files_are_small():
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path: n for path, n in lengths.items() if n > LONGEST_FILE and "migrations" not in path} == {}
+    long = {path: n for path, n in lengths.items() if n > LONGEST_FILE and "migrations" not in path}
+    assert set(long) <= ONE_FILE
 
 
 @pytest.mark.row("P9")
@@ -64,6 +66,7 @@ DOORS = {  # who may import one of them, and why
     "registry/storage/s3.py": "the site's own storage, which its operator names",
     "worker/sandbox": "sockets between the sandbox's own processes, and attacks that try to get out",
     "worker/executors/agent_loop/loop.py": "a model's clients, which have the one door out for a transport",
+    "registry/facades/command_line/skillquay.py": "runs on other machines; the site only serves it",
     "worker/core/host.py": "the name of this host",
     "portal/management/commands/up.py": "tries the port that it will listen on",
 }

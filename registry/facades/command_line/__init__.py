@@ -1,0 +1,1 @@
+"""The command-line client, one file that the site serves with its own address."""
