@@ -16,14 +16,14 @@ from dataclasses import asdict, dataclass
 from dulwich.objects import ObjectID
 
 from registry.core.errors import NOT_FOUND
-from registry.facades.git.objects import Repository
+from registry.facades.git.objects import BuiltRepository
 from registry.facades.git.plugins import plugin_folder
 from registry.identity.actors import Actor
 from registry.models import Skill, Version
 
 
 @dataclass(frozen=True)
-class Release:
+class HistoryEntry:
     """A version in a history. ``at`` is the Unix time at which it became available."""
 
     key: int
@@ -45,7 +45,7 @@ class History:
     """
 
     name: str
-    releases: tuple[Release, ...]
+    releases: tuple[HistoryEntry, ...]
     tagged: tuple[int, ...]
     main: int
 
@@ -71,12 +71,12 @@ def history_of(skill: Skill, actor: Actor) -> History:
     return History(name, tuple(rows), (main,) if canonical else tuple(usable), main)
 
 
-def releases_of(versions: Iterable[Version]) -> Iterable[Release]:
+def releases_of(versions: Iterable[Version]) -> Iterable[HistoryEntry]:
     """The releases of these versions that are not held, in the order in which they became available."""
     fields = ("pk", "number", "precedence", "digest", "created_at", "released_at", "yanked_at")
     rows = versions.unheld().values_list(*fields)  # type: ignore[attr-defined]
     found = [
-        Release(
+        HistoryEntry(
             key,
             number,
             precedence,
@@ -89,11 +89,11 @@ def releases_of(versions: Iterable[Version]) -> Iterable[Release]:
     return sorted(found, key=lambda row: (row.at, row.key))
 
 
-def build_history(history: History, *, as_plugin: bool) -> Repository:
+def build_history(history: History, *, as_plugin: bool) -> BuiltRepository:
     """The repository with the package at its top or, with ``as_plugin``, as a plugin with one skill. Raises
     the errors of ``blobs.read``.
     """
-    repository = Repository(history.key(as_plugin=as_plugin))
+    repository = BuiltRepository(history.key(as_plugin=as_plugin))
     commits: dict[int, ObjectID] = {}
     parent = None
     for row in history.releases:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from registry.facades.git import upload_pack
 from registry.facades.git.errors import GIT_BUSY
-from registry.facades.git.objects import Repository
+from registry.facades.git.objects import BuiltRepository
 
 MAX_BYTES = 48 * 1024 * 1024  # of all repositories and answers of a process
 WAIT_S = 20.0  # for the repository that is built at the moment
@@ -20,17 +20,17 @@ class _Kept:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._rows: OrderedDict[str, tuple[Repository | bytes, int]] = OrderedDict()
+        self._rows: OrderedDict[str, tuple[BuiltRepository | bytes, int]] = OrderedDict()
         self._size = 0
 
-    def get(self, key: str) -> Repository | bytes | None:
+    def get(self, key: str) -> BuiltRepository | bytes | None:
         with self._lock:
             if key in self._rows:
                 self._rows.move_to_end(key)
                 return self._rows[key][0]
         return None
 
-    def add(self, key: str, value: Repository | bytes, size: int) -> None:
+    def add(self, key: str, value: BuiltRepository | bytes, size: int) -> None:
         if size > MAX_BYTES // 2:
             return
         with self._lock:
@@ -54,18 +54,18 @@ def forget() -> None:
     _kept.clear()
 
 
-def repository(key: str, build: Callable[[], Repository]) -> Repository:
+def repository(key: str, build: Callable[[], BuiltRepository]) -> BuiltRepository:
     """The repository with this key, built if it is not kept. Raises GIT_BUSY if other repositories are being
     built for longer than WAIT_S, and the errors of ``build``.
     """
     found = _kept.get(key)
-    if isinstance(found, Repository):
+    if isinstance(found, BuiltRepository):
         return found
     if not _building.acquire(timeout=WAIT_S):
         raise GIT_BUSY.refusal()
     try:
         found = _kept.get(key)
-        if not isinstance(found, Repository):
+        if not isinstance(found, BuiltRepository):
             found = build()
             _kept.add(key, found, found.size)
         return found
@@ -73,7 +73,7 @@ def repository(key: str, build: Callable[[], Repository]) -> Repository:
         _building.release()
 
 
-def answer(found: Repository, body: bytes) -> bytes:
+def answer(found: BuiltRepository, body: bytes) -> bytes:
     """The answer of ``upload_pack.answer``. Answers to clones are kept, because many clients send the same
     body.
     """

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from django.db.models import QuerySet
 
 from registry.core.addresses import absolute_url
-from registry.facades.git.history import Release, key_of, releases_of
-from registry.facades.git.objects import Entry, Repository
+from registry.facades.git.history import HistoryEntry, key_of, releases_of
+from registry.facades.git.objects import BuiltRepository, Entry
 from registry.facades.git.plugins import Plugin, marketplace_files, plugin_folder
 from registry.identity.actors import Actor
 from registry.lookup import skills
@@ -33,7 +33,7 @@ class Listed:
 
     name: str
     path: str
-    releases: tuple[Release, ...]
+    releases: tuple[HistoryEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class _Event:
     """A release of a skill, or with ``is_yank`` the yank of one."""
 
     at: int
-    release: Release
+    release: HistoryEntry
     is_yank: bool
     name: str
 
@@ -86,13 +86,13 @@ def plugins_of(market: Marketplace) -> list[tuple[Plugin, dict[str, str]]]:
     ]
 
 
-def build_marketplace(market: Marketplace) -> Repository:
+def build_marketplace(market: Marketplace) -> BuiltRepository:
     """The repository. Raises the errors of ``blobs.read``."""
-    repository = Repository(market.key)
+    repository = BuiltRepository(market.key)
     events = _events(market)
     texts = _descriptions(event.release.digest for event in events)
     start = _start(len(events), len(market.skills))
-    state: dict[str, list[Release]] = {}
+    state: dict[str, list[HistoryEntry]] = {}
     folders: dict[tuple[str, str], Entry] = {}
     for event in events[:start]:
         _apply(state, event)
@@ -123,7 +123,7 @@ def _listed(found: Sequence[Skill], canonical: Iterable[Canonical], *, team: str
     pinned = {row.slug: row for row in canonical}
     keys = {row.version.skill_id for row in pinned.values() if row.version}
     shown = [skill for skill in found if skill.pk not in keys]
-    owners: dict[int, list[Release]] = {skill.pk: [] for skill in shown}
+    owners: dict[int, list[HistoryEntry]] = {skill.pk: [] for skill in shown}
     versions = Version.objects.filter(skill__in=owners)
     owner_of = dict(versions.values_list("pk", "skill_id"))
     for release in releases_of(versions):
@@ -155,7 +155,7 @@ def _start(events: int, plugins: int) -> int:
     return max(0, (events // step - 1) * step)
 
 
-def _apply(state: dict[str, list[Release]], event: _Event) -> None:
+def _apply(state: dict[str, list[HistoryEntry]], event: _Event) -> None:
     releases = state.setdefault(event.name, [])
     if event.is_yank:
         releases.remove(event.release)
@@ -164,9 +164,9 @@ def _apply(state: dict[str, list[Release]], event: _Event) -> None:
 
 
 def _folder(
-    repository: Repository,
+    repository: BuiltRepository,
     market: Marketplace,
-    state: dict[str, list[Release]],
+    state: dict[str, list[HistoryEntry]],
     texts: dict[str, str],
     folders: dict[tuple[str, str], Entry],
 ) -> Entry:
@@ -183,11 +183,11 @@ def _folder(
     return repository.folder({**entries, **marketplace_files(repository, market.name, plugins)})
 
 
-def _best(releases: Iterable[Release]) -> Release | None:
+def _best(releases: Iterable[HistoryEntry]) -> HistoryEntry | None:
     return max((row for row in releases if row.yanked_at is None), key=_rank, default=None)
 
 
-def _rank(row: Release) -> tuple[bool, str]:
+def _rank(row: HistoryEntry) -> tuple[bool, str]:
     """Orders releases as ``latest`` does: a pre-release only counts without others."""
     parsed = parse(row.number)
     return not (parsed and parsed.prerelease), row.precedence

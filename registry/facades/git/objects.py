@@ -18,7 +18,7 @@ _FILE, _PROGRAM, _FOLDER = 0o100644, 0o100755, 0o040000
 Entry = tuple[int, ObjectID]  # mode and object
 
 
-class Repository:
+class BuiltRepository:
     """A repository in memory. ``size`` is the number of bytes of its objects; ``key`` names its content."""
 
     def __init__(self, key: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from registry.facades.git.objects import Entry, Repository
+from registry.facades.git.objects import BuiltRepository, Entry
 
 CLAUDE, CODEX = ".claude-plugin/marketplace.json", ".agents/plugins/marketplace.json"
 
@@ -21,7 +21,7 @@ class Plugin:
     description: str
 
 
-def plugin_folder(repository: Repository, name: str, number: str, package: Entry) -> Entry:
+def plugin_folder(repository: BuiltRepository, name: str, number: str, package: Entry) -> Entry:
     """The plugin that contains the package as its only skill."""
     manifest = {"name": name, "version": number}
     claude = repository.file(_json(manifest))
@@ -58,7 +58,7 @@ def codex_marketplace(name: str, rows: Iterable[tuple[Plugin, Any]]) -> dict[str
     return {"name": name, "interface": {"displayName": name}, "plugins": plugins}
 
 
-def marketplace_files(repository: Repository, name: str, plugins: Iterable[Plugin]) -> dict[str, Entry]:
+def marketplace_files(repository: BuiltRepository, name: str, plugins: Iterable[Plugin]) -> dict[str, Entry]:
     """The marketplace files of a repository that contains the plugins."""
     rows = [(plugin, f"./plugins/{plugin.name}") for plugin in plugins]
     return {

@@ -17,7 +17,7 @@ from registry.facades.git import kept, upload_pack
 from registry.facades.git.errors import GIT_READ_ONLY
 from registry.facades.git.history import build_history, history_of
 from registry.facades.git.marketplace import build_marketplace, marketplace_of, plugins_of
-from registry.facades.git.objects import Repository
+from registry.facades.git.objects import BuiltRepository
 from registry.facades.git.plugins import claude_marketplace
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require
@@ -63,7 +63,7 @@ class _GitEndpoint(FacadeEndpoint):
         require(self.actor, Action.INSTALL, skill=skill)
         return skill
 
-    def repository(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> Repository:
+    def repository(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> BuiltRepository:
         if skill is None:
             market = marketplace_of(team, self.actor)
             return kept.repository(market.key, lambda: build_marketplace(market))
