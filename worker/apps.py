@@ -28,6 +28,7 @@ _ERRORS = (
     "worker.protocols.errors",
     "worker.quotas.errors",
     "worker.retention.errors",
+    "worker.run_batches.errors",
     "worker.runs.errors",
     "worker.sandbox.errors",
     "worker.schedules.errors",
@@ -100,11 +101,12 @@ def _connect_erasure() -> None:
     from worker.annotations import erase as annotations
     from worker.delivery import erase as delivery
     from worker.retention import erase
+    from worker.run_batches import erase as run_batches
     from worker.schedules import erase as schedules
     from worker.sharing import erase as sharing
 
     hooks.version_erased.connect(erase.erase_version)
-    for room in (erase, sharing, annotations, schedules, delivery):
+    for room in (erase, sharing, annotations, schedules, delivery, run_batches):
         hooks.person_exported.connect(room.export_person)
         hooks.person_erased.connect(room.erase_person)
 

@@ -49,6 +49,8 @@ UNWATCHED = dict.fromkeys(
         "worker_notificationsubscription",
         "worker_retentionpass",
         "worker_retentionpolicy",
+        "worker_runbatch",
+        "worker_runbatchitem",
         "worker_runlabel",
         "worker_runnote",
         "worker_runtotals",

@@ -20,7 +20,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "review": ("finding", "report"),
     "people": ("user", "person", "team", "member", "token"),
     "permissions": ("rule", "approval", "secret"),
-    "runs": ("run", "share_link", "memory", "error_group"),
+    "runs": ("run", "run_batch", "share_link", "memory", "error_group"),
     "triggers": ("phrase", "phrases", "trigger_test", "trigger_tests"),
     "automation": ("event", "webhook", "subscription", "source", "import", "schedule", "notification"),
     "site": ("site", "sandbox", "glossary"),

@@ -181,6 +181,12 @@ def private_delivery(team):
     }
 
 
+def private_batch(user):
+    from worker.models import RunBatch
+
+    return RunBatch.objects.create(action="cancel", filter={"skill": "secret"}, user=user).uid
+
+
 @pytest.fixture
 def private(version, bob):
     """A private skill, a run of it with log and artifact, an uploaded file: all of Alice's team.
@@ -228,6 +234,7 @@ def private(version, bob):
     )
     return {
         "runs": run.uid,
+        "run-batches": private_batch(bob),
         "rules": rule.uid,
         "me": Token.objects.create(owner=bob, name="secret", secret_hash="-", expires_at=now).uid,
         "inputs": file.uid,

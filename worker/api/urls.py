@@ -12,6 +12,7 @@ from worker.files import urls as files
 from worker.memory import urls as memory
 from worker.quotas import urls as quotas
 from worker.retention import urls as retention
+from worker.run_batches import urls as run_batches
 from worker.run_views import urls as run_views
 from worker.runs import urls as runs
 from worker.schedules import urls as schedules
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *retention.urlpatterns,
     *run_views.urlpatterns,
     *runs.urlpatterns,
+    *run_batches.urlpatterns,
     *schedules.urlpatterns,
     *sharing.urlpatterns,
     path("teams/<str:team>/", include(quotas.team_urlpatterns)),

@@ -53,6 +53,15 @@ from worker.models.notification import (
 )
 from worker.models.retention import RetentionPass, RetentionPolicy
 from worker.models.run import Run, RunQuerySet, RunStatus, SkillRunCounter
+from worker.models.run_batch import (
+    ACTIVE_BATCHES,
+    BatchItemState,
+    RunBatch,
+    RunBatchAction,
+    RunBatchItem,
+    RunBatchQuerySet,
+    RunBatchState,
+)
 from worker.models.run_totals import RunTotals
 from worker.models.runtime_choice import RuntimeChoice
 from worker.models.schedule import (

@@ -166,6 +166,15 @@ def cancel(run_id: int) -> bool:
     return False
 
 
+def cancel_unstarted(run_ids: Sequence[int]) -> int:
+    """Cancels those of the runs that no worker has claimed yet; returns their number."""
+    now = timezone.now()
+    waiting = Run.objects.filter(pk__in=run_ids, status__in=WAITING, attempt=0)
+    return waiting.update(
+        status=RunStatus.CANCELLED, failure_code=CANCELLED.name, finished_at=now, cancel_requested_at=now
+    )
+
+
 def cancel_children(run_id: int) -> None:
     """Cancels all descendants of the run, because their answers are no longer read."""
     for child in Run.objects.filter(parent_id=run_id).exclude(status__in=ENDED).values_list("pk", flat=True):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
@@ -36,7 +35,7 @@ from worker.api.documents.runs import (
 )
 from worker.attempts.recording import read_log
 from worker.dependencies.waits import waits_of
-from worker.models import ErrorGroup, Run, RunQuerySet
+from worker.models import Run
 from worker.protocols.call import Request as Asked
 from worker.queue.states import ENDED
 from worker.retention import erase
@@ -44,6 +43,7 @@ from worker.run_views import events
 from worker.run_views.documents import artifacts_of, run_document
 from worker.runs import cancel
 from worker.runs import request as runs
+from worker.runs.filters import filter_runs
 from worker.runs.repeat import repeat_run
 
 operation = Operations("runs")
@@ -60,7 +60,7 @@ class Runs(Endpoint):
         """Lists your runs, your teams' runs and runs of your teams' skills, newest first; administrators get
         all."""
         query = read_query(RunsQuery, request)
-        rows = _filter(Run.objects.visible_to(self.actor), query, self.actor)
+        rows = filter_runs(Run.objects.visible_to(self.actor), query, self.actor)
         rows = rows.select_related("team", "caller").defer("request", "files", "result")
         found, cursor = pagination.newest_first(rows, pagination.read_page("runs", query, kinds=(str,)))
         readable_runs = Run.objects.readable_by(self.actor).filter(pk__in=[run.pk for run in found])
@@ -124,36 +124,6 @@ def _build_request(body: Mapping[str, Any]) -> Asked:
         debug=body["debug"],
         context=body.get("context") or {},
     )
-
-
-def _filter(rows: RunQuerySet, query: Mapping[str, Any], actor: Actor) -> QuerySet[Run]:
-    lookups = {
-        "version": "version_number",
-        "team": "team__slug",
-        "failure_code": "failure_code",
-        "since": "created_at__gte",
-        "until": "created_at__lt",
-    }
-    if "skill" in query:
-        rows = rows.of_skill(query["skill"])
-    if query["pinned"]:
-        rows = rows.pinned(actor)
-    if "label" in query:
-        rows = rows.with_label(query["label"], actor)
-    chosen = Q(**{lookup: query[name] for name, lookup in lookups.items() if name in query})
-    if statuses := query.get("status"):
-        chosen &= Q(status__in=sorted(statuses))
-    if query["mine"]:
-        chosen &= Q(caller=actor.user)
-    if "request_id" in query:
-        readable = Run.objects.readable_by(actor)
-        chosen &= Q(request_id=query["request_id"], pk__in=readable.values("pk"))
-    if "error_group" in query:
-        groups = ErrorGroup.objects.visible_to(actor).filter(uid=query["error_group"])
-        chosen &= Q(error_key__in=groups.values("key"))
-    if "ids" in query:
-        chosen &= Q(uid__in=query["ids"].split(","))
-    return rows.filter(chosen)
 
 
 class RunDetail(Endpoint):

@@ -20,11 +20,13 @@ def repeat_run(
     inputs: Mapping[str, Any] | None = None,
     arguments: Sequence[Any] | None = None,
     no_cache: bool = False,
+    idempotency_key: str = "",
 ) -> Run:
     """Starts a new run with the request of ``run``. ``inputs`` and ``arguments``, if given, replace those of
     the request.
 
-    The caller must check that the actor can read ``run``. Raises RUN_ERASED, or the refusals of
+    The caller must check that the actor can read ``run``. A repeated ``idempotency_key`` returns the same new
+    run. Raises RUN_ERASED, or the refusals of
     ``request_run``.
     """
     if run.erased_at is not None:
@@ -41,6 +43,7 @@ def repeat_run(
         team=run.team if run.team_id in actor.team_ids else None,
         rerun_of=run,
         no_cache=no_cache,
+        idempotency_key=idempotency_key,
     )
 
 

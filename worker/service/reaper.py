@@ -36,6 +36,7 @@ from worker.module_loads import queue as module_loads
 from worker.queue import dispatch, fair_queue, retries, transport
 from worker.queue.dispatch import wake, wake_builder, wake_importer, wake_parser_reader
 from worker.retention import erase
+from worker.run_batches import erase as run_batches
 from worker.sandbox.cleanup import remove_tree
 from worker.schedules import erase as schedules
 from worker.service import import_jobs
@@ -118,6 +119,7 @@ def sweep_once() -> None:
     memory.sweep()
     recount.sweep()
     schedules.sweep()
+    run_batches.sweep()
     delivery.sweep()
     sweep_job_folders()
     run_import.sweep_scratch()

@@ -15,8 +15,9 @@ from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
 from portal.presenters.explanations import explain, failure_text
+from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
-from registry.models import Skill
+from registry.models import Skill, Version
 from worker.failures import changes
 from worker.failures.groups import (
     GroupView,
@@ -27,10 +28,11 @@ from worker.failures.groups import (
     runs_of,
     versions_of,
 )
-from worker.models import Run
+from worker.models import ErrorGroup, Run
 
 PAGE = 30
 _SHOWN_RUNS = 10
+_OFFERED_VERSIONS = 20
 _HEAVY = ("request", "result", "files")
 
 
@@ -60,7 +62,7 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
     )
     readable = Run.objects.readable_by(request.actor).filter(pk__in=[run.pk for run in runs])
     newest = readable.defer(*_HEAVY).order_by("-id").first() if view.readable else None
-    context = {
+    context: dict[str, Any] = {
         "view": view,
         "group": found,
         "why": explain(found.failure_code, {}),
@@ -73,7 +75,15 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
     }
     if view.may_change:
         context |= {"numbers": version_numbers(found), "assignees": assignees(found)}
+    if runs:
+        numbers = context.get("numbers") or _visible_numbers(found, request.actor)
+        context["batch"] = {"fields": [("error_group", uid)], "ended": view.count, "numbers": numbers}
     return render(request, "failures/group.html", context)
+
+
+def _visible_numbers(group: ErrorGroup, actor: Actor) -> list[str]:
+    versions = Version.objects.visible_to(actor).filter(skill=group.skill_id).order_by("-precedence")
+    return list(versions.values_list("number", flat=True)[:_OFFERED_VERSIONS])
 
 
 @signed_in_action

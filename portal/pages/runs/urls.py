@@ -1,11 +1,15 @@
 from django.urls import path
 
-from portal.pages.runs.views import annotations, bulk, compare, form, run, run_list, share
+from portal.pages.runs.views import annotations, batch, bulk, compare, form, run, run_list, share
 
 urlpatterns = [
     path("runs/", run_list.all_runs, name="runs"),
     path("runs/actions/", bulk.act, name="runs-act"),
     path("runs/compare/", compare.choose, name="runs-compare"),
+    path("runs/batches/", batch.listing, name="run-batches"),
+    path("runs/batches/new/", batch.new, name="run-batch-new"),
+    path("runs/batches/<str:uid>/", batch.page, name="run-batch"),
+    path("runs/batches/<str:uid>/cancel/", batch.cancel, name="run-batch-cancel"),
     path("runs/<str:uid>/", run.page, name="run"),
     path("runs/<str:uid>/compare/<str:other>/", compare.page, name="run-compare"),
     path("runs/<str:uid>/live/", run.live, name="run-live"),

@@ -75,13 +75,16 @@ def _an_object(value: object) -> object:
     return value
 
 
-class RunsQuery(PageQuery):
+class RunFilterFields(Shape):
     status = serializers.MultipleChoiceField(required=False, choices=RunStatus.choices)
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
     version = serializers.CharField(required=False, max_length=64)
     team = serializers.CharField(required=False, max_length=64, help_text="Only runs of this team.")
     failure_code = serializers.CharField(required=False, max_length=64)
     mine = serializers.BooleanField(default=False, help_text="Only runs that you started.")
+    caller = serializers.CharField(
+        required=False, max_length=150, help_text="Only runs of this user, or of `me`, `agents` or `people`."
+    )
     request_id = serializers.CharField(
         required=False, max_length=64, help_text="Only runs with this request id that you can read."
     )
@@ -102,6 +105,10 @@ class RunsQuery(PageQuery):
         if len(value.split(",")) > 100:
             raise serializers.ValidationError("must have at most 100 ids")
         return value
+
+
+class RunsQuery(RunFilterFields, PageQuery):
+    pass
 
 
 class LogQuery(Query):

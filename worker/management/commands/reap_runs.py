@@ -1,4 +1,4 @@
-"""``manage.py reap_runs``: the loops for recovery, schedules, notifications and retention."""
+"""``manage.py reap_runs``: the loops for recovery, schedules, run batches, notifications and retention."""
 
 import logging
 import signal
@@ -11,6 +11,7 @@ from django.db import DatabaseError, close_old_connections
 
 from registry.packages.problems import Refusal
 from worker.core import clock
+from worker.run_batches.loop import RunBatchLoop, process_all
 from worker.service.delivery_loop import DeliveryLoop, deliver_due
 from worker.service.reaper import EVERY_S, SWEEP_EVERY_S, reap_once, sweep_once
 from worker.service.retention_loop import RetentionLoop, count_and_remove
@@ -34,6 +35,7 @@ class Command(BaseCommand):
         if options["once"]:
             fire_due(clock.now())
             reap_once()
+            process_all()
             deliver_due()
             count_and_remove()
             sweep_once()
@@ -41,7 +43,7 @@ class Command(BaseCommand):
         stop = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stop.set())
-        loops = (ScheduleLoop(), DeliveryLoop(), RetentionLoop())
+        loops = (ScheduleLoop(), DeliveryLoop(), RetentionLoop(), RunBatchLoop())
         for loop in loops:
             loop.start()
         swept_at = 0.0

@@ -1,7 +1,7 @@
 """The filters of a list of runs, kept in the URL so that Back and bookmarks work."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -11,10 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from registry.core.time import rfc3339
 from registry.identity.actors import Actor
-from worker.models import ErrorGroup, Run, RunLabel, RunQuerySet, RunStatus
+from worker.models import Run, RunLabel, RunQuerySet, RunStatus
 from worker.queue.states import WAITING
 from worker.run_views.cause import FAILED
+from worker.runs.filters import filter_runs
 
 _COUNTED = 2_000  # number of newest runs whose values are counted
 _MAX_CHOICES = 40
@@ -116,33 +118,25 @@ class RunFilter(forms.Form):
 
     def narrow(self, runs: RunQuerySet, *, actor: Actor) -> RunQuerySet:
         """The runs that match all filters; invalid filters are ignored."""
+        return filter_runs(runs, self.criteria(), actor)
+
+    def criteria(self) -> dict[str, Any]:
+        """The valid filters that are set, as ``filter_runs`` and run batches read them."""
         self.is_valid()
-        given = self.cleaned_data
+        given = {name: value for name, value in self.cleaned_data.items() if value}
         if status := given.get("status"):
-            runs = runs.filter(status__in=_STATUSES.get(status, [status]))
-        if skill := given.get("skill"):
-            runs = runs.of_skill(skill)
-        if version := given.get("version"):
-            runs = runs.filter(version_number=version)
-        if team := given.get("team"):
-            runs = runs.filter(team__slug=team)
+            given["status"] = sorted(_STATUSES.get(status, [status]))
         if code := given.get("failure_code"):
-            runs = runs.filter(failure_code=code.upper())
-        if caller := given.get("caller"):
-            runs = _started_by(runs, caller, actor)
-        if label := given.get("label"):
-            runs = runs.with_label(label, actor)
-        if given.get("pinned"):
-            runs = runs.pinned(actor)
-        if request_id := given.get("request_id"):
-            readable = Run.objects.readable_by(actor).filter(request_id=request_id)
-            runs = runs.filter(pk__in=readable.values("pk"))
-        if group := given.get("error_group"):
-            groups = ErrorGroup.objects.visible_to(actor).filter(uid=group)
-            runs = runs.filter(error_key__in=groups.values("key"))
+            given["failure_code"] = code.upper()
         if since := given.get("since"):
-            runs = runs.filter(created_at__gte=timezone.now() - _SINCE[since])
-        return runs
+            given["since"] = rfc3339(timezone.now() - _SINCE[since])
+        if given.get("pinned"):
+            given["pinned"] = True
+        return given
+
+    def given(self) -> list[tuple[str, str]]:
+        """Names and values of the valid filters that are set, for hidden fields."""
+        return [(name, self.data[name]) for name in self.criteria()]
 
     def unknown(self, parameters: Iterable[str]) -> list[str]:
         """The parameters that are not filters, so that a misspelled filter does not list all runs."""
@@ -153,13 +147,10 @@ class RunFilter(forms.Form):
         return any(self.data.get(name) for name in self.fields)
 
 
-def _started_by(runs: RunQuerySet, caller: str, actor: Actor) -> RunQuerySet:
-    """The runs that a user, the actor ("me"), agents (with tokens) or people started."""
-    if caller == "me":
-        return runs.filter(caller=actor.user)
-    if caller in ("agents", "people"):
-        return runs.filter(token_name="") if caller == "people" else runs.exclude(token_name="")
-    return runs.filter(caller__username=caller)
+def filter_rows(criteria: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
+    """Label, name and value of each filter of a run batch, for display."""
+    labels = {name: field.label for name, field in RunFilter.base_fields.items()} | _LABELS
+    return [(labels.get(name, name), name, value) for name, value in criteria.items()]
 
 
 def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:
@@ -173,6 +164,7 @@ def _counted(label: object, count: int) -> str:
     return f"{label} ({count})" if count else str(label)
 
 
+_LABELS = {"since": _("Created after"), "until": _("Created before"), "ids": pgettext_lazy("list", "Runs")}
 _STATUSES: dict[str, list[str]] = {
     "waiting": list(WAITING),
     "failure": list(FAILED),

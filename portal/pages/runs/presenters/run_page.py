@@ -106,6 +106,7 @@ def _header(access: RunAccess, version: Version | None, actor: Actor) -> dict[st
     return title_context(access, actor) | {
         "version": version,
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
+        "newest_number": _newer_number(run, actor),
         "approval": approval_of_run(run, actor),
         "waits": waits_of([run]).get(run.pk, ()),
         "most_at_once": blocking_limit(run),
@@ -195,6 +196,15 @@ def _version(run: Run, actor: Actor) -> Version | None:
     """The version that ran; None if it was removed or the actor may not see it."""
     versions = Version.objects.visible_to(actor).filter(skill=run.skill_id, digest=run.digest)
     return versions.filter(number=run.version_number).select_related("skill__team").first()
+
+
+def _newer_number(run: Run, actor: Actor) -> str:
+    """The number of the skill's latest version; "" if the run used it or the actor can't see it."""
+    if run.skill is None or run.skill.latest_id is None:
+        return ""
+    latest = Version.objects.visible_to(actor).filter(pk=run.skill.latest_id)
+    number = latest.exclude(number=run.version_number).values_list("number", flat=True).first()
+    return number or ""
 
 
 def _why(access: RunAccess, result: dict[str, Any]) -> Explanation:

@@ -21,13 +21,12 @@ from portal.pages.runs.presenters.run_page import RunAccess, run_context, title_
 from portal.presenters.content.images import is_drawable
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
-from registry.lookup.skills import find_skill, find_version
 from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
-from worker.child_runs.lineage import require_runnable_from_ui
 from worker.models import Artifact, Run
 from worker.queue.states import ENDED
 from worker.retention.erase import erase_run
+from worker.run_batches.selection import NEWEST, SAME, version_for
 from worker.run_views.cause import cause_of
 from worker.run_views.events import position_of
 from worker.runs.cancel import cancel
@@ -151,20 +150,23 @@ def erase(request: ActorRequest, uid: str) -> HttpResponse:
 
 @require_POST
 def again(request: ActorRequest, uid: str) -> HttpResponse:
-    """Repeats a run: starts a new run of the same version with the same request."""
+    """Repeats a run with the same request: of the same version, or of the newest one with ``newest``."""
     count_request(request, request.actor, RateLimit.RUN)
     access = readable_run(uid, request.actor)
     with show_refusals(request):
-        run = start_again(access.run, request.actor, no_cache="no_cache" in request.POST)
+        run = start_again(
+            access.run,
+            request.actor,
+            no_cache="no_cache" in request.POST,
+            choice=NEWEST if "newest" in request.POST else SAME,
+        )
         return redirect("run", run.uid)
     return redirect("run", uid)
 
 
-def start_again(run: Run, actor: Actor, *, no_cache: bool = False) -> Run:
-    """A new run of the same version with the same request; raises ``Refusal``."""
-    version = find_version(find_skill(run.skill_label, actor), run.version_number, actor)
-    require_runnable_from_ui(version)
-    return repeat_run(run, version, actor, no_cache=no_cache)
+def start_again(run: Run, actor: Actor, *, no_cache: bool = False, choice: str = SAME) -> Run:
+    """A new run with the same request, of the version that ``choice`` names; raises ``Refusal``."""
+    return repeat_run(run, version_for(run, choice, actor), actor, no_cache=no_cache)
 
 
 def _visible_run(uid: str, actor: Actor, *, with_content: bool = True) -> RunAccess:

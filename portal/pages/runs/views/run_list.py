@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.db.models import Count
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -19,6 +20,7 @@ from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill
 from worker.models import Run, RunQuerySet
+from worker.queue.states import ENDED
 
 PAGE = 40
 _OTHER_PARAMETERS = {"before", "format"}
@@ -52,6 +54,7 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
         "filters": filters,
         "active": active_counts(runs),
         "codes": _codes(runs) if skill else (),
+        "batch": _batch(filtered, filters, skill) if skill or filters.is_set else None,
     }
     if skill:
         return render(request, "runs/skill_runs.html", layout(request, skill, "runs") | context)
@@ -81,6 +84,19 @@ def _page(request: ActorRequest, runs: RunQuerySet) -> dict[str, Any]:
         "older": _address(request, before=rows[-1]["run"].uid) if len(found) > PAGE else None,
         "newest": _address(request, before="") if before else None,
     }
+
+
+def _batch(runs: RunQuerySet, filters: RunFilter, skill: Skill | None) -> dict[str, Any]:
+    """The fields of the form that cancels or repeats all ``runs``, and the numbers of active and ended ones
+    among as many of them as one batch can have.
+    """
+    limit = settings.SKILLQUAY_MAX_BATCH_RUNS
+    statuses = list(runs.order_by("-id").values_list("status", flat=True)[: limit + 1])
+    ended = sum(status in ENDED for status in statuses)
+    more = "+" if len(statuses) > limit else ""
+    fields = [*filters.given(), *([("skill", str(skill))] if skill else [])]
+    counts = {"active": len(statuses) - ended, "ended": ended}
+    return {"fields": fields} | {name: f"{n}{more}" if n else "" for name, n in counts.items()}
 
 
 def _codes(runs: RunQuerySet) -> list[tuple[str, int]]:

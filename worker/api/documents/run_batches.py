@@ -1,0 +1,102 @@
+"""Request bodies and responses of the run batch endpoints."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from registry.api.documents.skills import Doc, ProblemDoc
+from registry.api.schema import PageQuery, Shape, StrictBoolean, StrictText
+from worker.api.documents.run_requests import RunFilterFields
+from worker.models import BatchItemState, RunBatchAction, RunBatchState, RunStatus
+
+
+class RunBatchFilter(RunFilterFields):
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and (unknown := self.unknown(data)):
+            raise serializers.ValidationError(dict.fromkeys(unknown, "unknown filter"))
+        return super().to_internal_value(data)
+
+
+class RunBatchRequest(Shape):
+    action = serializers.ChoiceField(choices=RunBatchAction.values)
+    filter = RunBatchFilter(help_text="At least one filter of `GET /runs`.")
+    version = StrictText(
+        required=False,
+        max_length=64,
+        help_text="To repeat runs: `same` (default), `newest` or a version number.",
+    )
+    preview = StrictBoolean(default=False, help_text="Only counts the runs; creates no batch.")
+
+
+class RunBatchCancelRequest(Shape):
+    undo = StrictBoolean(
+        default=False, help_text="Also cancels the runs that the batch queued and that have not started."
+    )
+
+
+class RunBatchesQuery(PageQuery):
+    state = serializers.ChoiceField(required=False, choices=RunBatchState.values)
+
+
+class RunBatchItemsQuery(PageQuery):
+    state = serializers.ChoiceField(required=False, choices=BatchItemState.values)
+
+
+class RunBatchReasonDoc(Doc):
+    state = serializers.ChoiceField(choices=BatchItemState.values)
+    count = serializers.IntegerField()
+    problem = ProblemDoc()
+
+
+class RunBatchSampleDoc(Doc):
+    run = serializers.CharField()
+    skill = serializers.CharField()
+    version = serializers.CharField()
+    status = serializers.ChoiceField(choices=RunStatus.values)
+
+
+class RunBatchPreviewDoc(Doc):
+    action = serializers.ChoiceField(choices=RunBatchAction.values)
+    version = serializers.CharField(allow_null=True)
+    filter = serializers.DictField(help_text="The filters that were given.")
+    total = serializers.IntegerField(help_text="Runs that match.")
+    ready = serializers.IntegerField(help_text="Runs that the batch would cancel or repeat.")
+    skipped = serializers.IntegerField()
+    reasons = RunBatchReasonDoc(many=True, help_text="Why runs would be skipped.")
+    sample = RunBatchSampleDoc(many=True, help_text="The oldest ten of the runs that are ready.")
+
+
+class RunBatchSummaryDoc(Doc):
+    id = serializers.CharField()
+    action = serializers.ChoiceField(choices=RunBatchAction.values)
+    version = serializers.CharField(
+        allow_null=True, help_text="`same`, `newest` or a number; null to cancel."
+    )
+    filter = serializers.DictField(help_text="The filters that were given.")
+    state = serializers.ChoiceField(choices=RunBatchState.values)
+    total = serializers.IntegerField()
+    pending = serializers.IntegerField()
+    done = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    finished_at = serializers.DateTimeField(allow_null=True)
+    undone_at = serializers.DateTimeField(allow_null=True)
+    url = serializers.URLField()
+    page_url = serializers.URLField()
+
+
+class RunBatchDoc(RunBatchSummaryDoc):
+    problem = ProblemDoc(allow_null=True, help_text="Why the site cancelled the batch.")
+    reasons = RunBatchReasonDoc(many=True, help_text="Why runs were skipped or failed.")
+
+
+class RunBatchItemDoc(Doc):
+    run = serializers.CharField()
+    skill = serializers.CharField()
+    state = serializers.ChoiceField(choices=BatchItemState.values)
+    new_run = serializers.CharField(allow_null=True, help_text="The run that repeats it.")
+    new_run_status = serializers.ChoiceField(choices=RunStatus.values, allow_null=True)
+    problem = ProblemDoc(allow_null=True, help_text="Why the run was skipped or failed.")

@@ -1,0 +1,55 @@
+"""Error codes of run batches: refused batches, and reasons why a batch skips a run."""
+
+from registry.packages.problems import declare
+from registry.packages.problems import gettext_noop as _
+
+RUN_BATCH_FILTER_REQUIRED = declare("RUN_BATCH_FILTER_REQUIRED")(
+    _("Can't select the runs: the filter is empty."),
+    _("Set at least one filter, such as `skill` or `status`."),
+)
+RUN_BATCH_EMPTY = declare("RUN_BATCH_EMPTY", http=409)(
+    _("No run that this action applies to matches the filter."),
+    _("Change the filter. Only active runs can be cancelled; only ended runs can run again."),
+)
+RUN_BATCH_TOO_LARGE = declare("RUN_BATCH_TOO_LARGE", lambda *, count, limit: ...)(
+    _("%(count)s runs match the filter; a batch can have at most %(limit)s."),
+    _("Narrow the filter, for example by skill or period, and start several batches."),
+)
+RUN_BATCH_BUSY = declare("RUN_BATCH_BUSY", lambda *, limit: ..., http=409, retryable=True)(
+    _("You already have %(limit)s active run batches."), _("Wait until one of them ends, or cancel one.")
+)
+RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
+    _("`%(version)s` is not a version that runs can be repeated with."),
+    _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
+)
+RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
+    _("Can't cancel the batch: it has ended."), _("To cancel its runs that have not started, undo the batch.")
+)
+RUN_BATCH_NO_UNDO = declare("RUN_BATCH_NO_UNDO", http=409)(
+    _("Can't undo the batch: cancelled runs can't continue."), _("Run the cancelled runs again.")
+)
+
+# Why the site cancels a batch.
+RUN_BATCH_USER_GONE = declare("RUN_BATCH_USER_GONE")(
+    _("The batch stopped: its user was deactivated, or its access token was revoked or has expired."),
+    _("Start a new batch as another user or with another token."),
+)
+RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
+    _("The batch stopped: its process crashed %(attempts)s times."),
+    _("Ask an administrator to check the reaper's log, then start a new batch."),
+)
+
+# Why a batch skips a run.
+RUN_BATCH_NOT_ALLOWED = declare("RUN_BATCH_NOT_ALLOWED")(
+    _("You don't have permission to do this with the run."),
+    _("Ask the run's caller or a maintainer of its team."),
+)
+RUN_BATCH_RUN_ENDED = declare("RUN_BATCH_RUN_ENDED")(
+    _("The run had already ended."), _("No action is needed.")
+)
+RUN_BATCH_RUN_REMOVED = declare("RUN_BATCH_RUN_REMOVED")(
+    _("The run was removed before the batch reached it."), _("No action is needed.")
+)
+RUN_BATCH_STOPPED = declare("RUN_BATCH_STOPPED")(
+    _("The batch was cancelled before it reached this run."), _("Start a new batch to include the run.")
+)
