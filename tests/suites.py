@@ -55,14 +55,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     suite = config.getoption("--suite")
     sampled = _sample(items, os.environ[_SEED], "full_at_most" if suite == "full" else "at_most")
     left_out = _cases_left_out(items, os.environ[_SEED])
-    kept = [item for item in items if _belongs(item, suite, sampled, left_out)]
+    named = {Path(argument.partition("::")[0]).resolve() for argument in config.args}
+    kept = [item for item in items if _belongs(item, suite, sampled, left_out, named)]
     if len(kept) < len(items):
         chosen = set(kept)
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = kept
 
 
-def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item], left_out: set[pytest.Item]) -> bool:
+def _belongs(
+    item: pytest.Item,
+    suite: str,
+    sampled: set[pytest.Item],
+    left_out: set[pytest.Item],
+    named: set[Path],
+) -> bool:
+    """``named`` are the files and folders of the command line: a file of pages runs whole if it is named."""
     is_client = item.path.parent.name == "clients"
     if is_client or suite == "clients":
         return is_client and suite == "clients"
@@ -78,7 +86,8 @@ def _belongs(item: pytest.Item, suite: str, sampled: set[pytest.Item], left_out:
         return not _uses_database(item) and item.get_closest_marker("slow") is None
     if is_matrix and item not in sampled:
         return False
-    return _is_drawn_page(item, suite) and (suite == "sample" or _uses_services(item))
+    is_drawn = item.path in named or _is_drawn_page(item, suite)
+    return is_drawn and (suite == "sample" or _uses_services(item))
 
 
 def _cases_left_out(items: list[pytest.Item], seed: str) -> set[pytest.Item]:

@@ -13,7 +13,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.row("P5")]
 
 
 @pytest.mark.parametrize("address", ["/teams/docs/retention/", "/site/retention/"])
-def test_policy_is_saved_after_its_preview(address, version, alice, client, administrator, team):
+def test_policy_is_saved_after_its_preview(address, private, alice, client, administrator, team):
+    version = private.latest
     which = team if "teams" in address else None
     for days in (40, 20):
         make_past_run(version, alice, team, days)

@@ -89,10 +89,11 @@ def test_removal_of_a_member_can_be_undone(browse, alice, bob, team):
                 "memory",
                 "secrets",
                 "limits",
+                "retention",
                 "settings",
             ],
         ),
-        ("bob", ["", "members", "rules", "memory", "secrets", "limits", "settings"]),
+        ("bob", ["", "members", "rules", "memory", "secrets", "limits", "retention", "settings"]),
         ("charlie", []),
     ],
 )

@@ -172,7 +172,8 @@ def test_a_fault_of_the_portal_ends_the_run_and_says_so(queued, monkeypatch, cap
     monkeypatch.setattr("worker.executors.conductor.open_package", Mock(side_effect=fault))
     caplog.handler.addFilter(ContextFilter())
     run = execute_here(queued)
-    assert {record.context for record in caplog.records if record.levelname == "ERROR"} == {f"run={run.uid}"}
+    contexts = {record.context for record in caplog.records if record.levelname == "ERROR"}
+    assert contexts == {f"run={run.uid} team={run.team_id}"}
     assert (run.status, run.failure_code) == (RunStatus.FAILED, "WORKER_ERROR")
     assert said in run.message
 
