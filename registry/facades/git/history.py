@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 
 from dulwich.objects import ObjectID
 
@@ -21,15 +22,20 @@ from registry.facades.git.plugins import plugin_folder
 from registry.identity.actors import Actor
 from registry.models import Skill, Version
 
+SEGMENT_BYTES = 64 * 1024 * 1024
+
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """A version in a history. ``at`` is the Unix time at which it became available."""
+    """A version in a history. ``size`` is that of its archive in bytes; ``at`` is the Unix time at which it
+    became available.
+    """
 
     key: int
     number: str
     precedence: str
     digest: str
+    size: int
     at: int
     yanked_at: int | None
 
@@ -64,6 +70,9 @@ def history_of(skill: Skill, actor: Actor) -> History:
         name, main = canonical.slug, canonical.version_id
         end = next((at for at, row in enumerate(rows) if row.key == main), -1)
         rows = rows[: end + 1]
+    keys = [row.key for row in rows]
+    start = size_start([row.size for row in rows])
+    rows = rows[min(start, keys.index(main)) if main in keys else start :]
     usable = [row.key for row in rows if row.yanked_at is None]
     if main not in usable:
         raise NOT_FOUND.refusal(what="skill", name=str(skill))
@@ -73,7 +82,16 @@ def history_of(skill: Skill, actor: Actor) -> History:
 
 def releases_of(versions: Iterable[Version]) -> Iterable[HistoryEntry]:
     """The releases of these versions that are not held, in the order in which they became available."""
-    fields = ("pk", "number", "precedence", "digest", "created_at", "released_at", "yanked_at")
+    fields = (
+        "pk",
+        "number",
+        "precedence",
+        "digest",
+        "archive_size",
+        "created_at",
+        "released_at",
+        "yanked_at",
+    )
     rows = versions.unheld().values_list(*fields)  # type: ignore[attr-defined]
     found = [
         HistoryEntry(
@@ -81,12 +99,21 @@ def releases_of(versions: Iterable[Version]) -> Iterable[HistoryEntry]:
             number,
             precedence,
             digest,
+            size,
             int((released or created).timestamp()),
             int(yanked.timestamp()) if yanked else None,
         )
-        for key, number, precedence, digest, created, released, yanked in rows
+        for key, number, precedence, digest, size, created, released, yanked in rows
     ]
     return sorted(found, key=lambda row: (row.at, row.key))
+
+
+def size_start(sizes: Sequence[int]) -> int:
+    """The index at which a history starts so that its archives have at most twice SEGMENT_BYTES. It moves
+    only once for each SEGMENT_BYTES.
+    """
+    segments = [total // SEGMENT_BYTES for total in accumulate(sizes)]
+    return next((at for at, segment in enumerate(segments) if segment >= segments[-1] - 1), 0)
 
 
 def build_history(history: History, *, as_plugin: bool) -> BuiltRepository:

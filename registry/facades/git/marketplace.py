@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from registry.core.addresses import absolute_url
-from registry.facades.git.history import HistoryEntry, key_of, releases_of
+from registry.facades.git.history import SEGMENT_BYTES, HistoryEntry, key_of, releases_of, size_start
 from registry.facades.git.objects import BuiltRepository, Entry
 from registry.facades.git.plugins import Plugin, marketplace_files, plugin_folder
 from registry.identity.actors import Actor
@@ -91,7 +92,8 @@ def build_marketplace(market: Marketplace) -> BuiltRepository:
     repository = BuiltRepository(market.key)
     events = _events(market)
     texts = _descriptions(event.release.digest for event in events)
-    start = _start(len(events), len(market.skills))
+    sizes = [event.release.size for event in events]
+    start = max(_start(len(events), len(market.skills)), size_start(sizes))
     state: dict[str, list[HistoryEntry]] = {}
     folders: dict[tuple[str, str], Entry] = {}
     for event in events[:start]:
@@ -114,9 +116,13 @@ def build_marketplace(market: Marketplace) -> BuiltRepository:
 
 
 def _chosen(rows: QuerySet[Skill]) -> list[Skill]:
-    """The skills with the highest usage scores, the oldest first."""
-    found = rows.select_related("team").only("slug", "team__slug").order_by("-hot_key", "pk")[:MAX_PLUGINS]
-    return sorted(found, key=lambda skill: skill.pk)
+    """The skills with the highest usage scores within the limits, the oldest first."""
+    some = rows.select_related("team").only("slug", "team__slug").order_by("-hot_key", "pk")
+    sized = some.annotate(bytes=F("latest__archive_size"))[:MAX_PLUGINS]
+    totals = zip(sized, accumulate(skill.bytes for skill in sized), strict=True)
+    return sorted(
+        (skill for skill, total in totals if total <= 2 * SEGMENT_BYTES), key=lambda skill: skill.pk
+    )
 
 
 def _listed(found: Sequence[Skill], canonical: Iterable[Canonical], *, team: str | None) -> list[Listed]:

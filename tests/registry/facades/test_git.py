@@ -16,7 +16,7 @@ from dulwich.objects import Commit, Tree
 from dulwich.pack import PackData, PackInflater
 
 from registry.canonical.pins import set_canonical
-from registry.facades.git import kept, marketplace
+from registry.facades.git import history, kept, marketplace
 from registry.identity.teams import create_team
 from registry.models import Skill, Use, Visibility
 from registry.versions.lifecycle.yank import yank
@@ -138,6 +138,16 @@ def test_canonical_skill_has_an_address_without_a_team(report, team, alice, root
     found = refs("/canonical/weekly-report.git")
     assert found["refs/heads/main"] == refs()["refs/tags/v1.2.0"]
     assert "refs/tags/v1.3.0" not in found
+
+
+def test_history_of_large_packages_starts_later(report, team, alice, monkeypatch):
+    monkeypatch.setattr(history, "SEGMENT_BYTES", report.archive_size)
+    for minor in range(3, 7):
+        publish_files(tidy_files(f"1.{minor}.0"), team=team, user=alice)
+    found = refs()
+    assert found["refs/heads/main"] == found["refs/tags/v1.6.0"]
+    assert "refs/tags/v1.2.0" not in found
+    assert len(log(cloned()[1], found["HEAD"])) == 2
 
 
 @pytest.mark.row("P2")
