@@ -7,18 +7,17 @@ _SERVICES: list[URLPattern] = [
     path("git-upload-pack", UploadPack.as_view(), name="git-upload-pack"),
     path("git-receive-pack", ReceivePack.as_view(), name="git-receive-pack"),
 ]
-_SCOPES = (
-    "all.git/",
-    "<slug:team>/all.git/",
-    "<slug:team>/<slug:slug>.git/",
-    "<slug:team>/<slug:slug>.plugin.git/",
-)
+_SCOPES: dict[str, dict[str, bool]] = {
+    "all.git/": {},
+    "all.private.git/": {"needs_token": True},
+    "<slug:team>/all.git/": {},
+    "<slug:team>/all.private.git/": {"needs_token": True},
+    "<slug:team>/<slug:slug>.git/": {},
+    "<slug:team>/<slug:slug>.plugin.git/": {"as_plugin": True},
+}
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    *(
-        path(scope, include(_SERVICES), {"as_plugin": True} if ".plugin" in scope else None)
-        for scope in _SCOPES
-    ),
+    *(path(scope, include(_SERVICES), options) for scope, options in _SCOPES.items()),
     path("marketplace.json", Marketplaces.as_view(), name="marketplace"),
     path("<slug:team>/marketplace.json", Marketplaces.as_view(), name="team-marketplace"),
 ]

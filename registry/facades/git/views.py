@@ -54,8 +54,10 @@ class _GitEndpoint(FacadeEndpoint):
 
     def skill(self, team: str | None, slug: str | None) -> Skill | None:
         """The skill of the address, or None for the address of a marketplace. Raises the errors of
-        ``find_skill``.
+        ``find_skill``, and SIGN_IN_REQUIRED for an address that needs a token.
         """
+        if self.kwargs.get("needs_token") and not self.actor.is_signed_in:
+            raise SIGN_IN_REQUIRED.refusal()
         if slug is None:
             return None
         is_canonical = team == CANONICAL_SCOPE
@@ -77,7 +79,13 @@ class References(_GitEndpoint):
     """The references of a repository."""
 
     def get(
-        self, request: Request, team: str | None = None, slug: str | None = None, *, as_plugin: bool = False
+        self,
+        request: Request,
+        team: str | None = None,
+        slug: str | None = None,
+        *,
+        as_plugin: bool = False,
+        needs_token: bool = False,
     ) -> HttpResponse:
         if request.query_params.get("service") != "git-upload-pack":
             raise GIT_READ_ONLY.refusal()
@@ -90,7 +98,13 @@ class UploadPack(_GitEndpoint):
     """The objects that a client lacks. A clone or fetch of a skill counts as an install."""
 
     def post(
-        self, request: Request, team: str | None = None, slug: str | None = None, *, as_plugin: bool = False
+        self,
+        request: Request,
+        team: str | None = None,
+        slug: str | None = None,
+        *,
+        as_plugin: bool = False,
+        needs_token: bool = False,
     ) -> HttpResponse:
         skill = self.skill(team, slug)
         found = self.repository(skill, team, as_plugin=as_plugin)

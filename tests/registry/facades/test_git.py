@@ -237,7 +237,7 @@ def test_clone_counts_as_an_install_and_reading_references_does_not(report):
     assert Use.objects.get().last_kind == "install"
 
 
-def test_marketplace_repository_contains_each_skill_as_a_plugin(report, prompt, team, alice):
+def test_marketplace_repository_contains_each_skill_as_a_plugin(report, prompt, team, alice, secret_of):
     main, pack = cloned("/all.git")
     rows = files(pack, pack[main].tree)
     market = json.loads(rows[".claude-plugin/marketplace.json"])
@@ -256,6 +256,9 @@ def test_marketplace_repository_contains_each_skill_as_a_plugin(report, prompt, 
     assert len(log(pack, newer)) == 3
     newer, pack = cloned("/all.git")
     assert main in [commit.id.decode() for commit in log(pack, newer)]
+    get("/all.private.git/info/refs?service=git-upload-pack", status=401)
+    secret = {"Authorization": f"Bearer {secret_of(alice)}"}
+    assert refs("/docs/all.private.git", **secret) == refs("/docs/all.git", **secret)
     get("/nobody/all.git/info/refs?service=git-upload-pack", status=401)
 
 
