@@ -138,6 +138,7 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     assert "evil.example" not in text
     assert "npx skills add" not in text
     assert "$SKILLQUAY_TOKEN" in part(text, "install", value="install-mcp")
+    assert "$SKILLQUAY_TOKEN" in part(text, "install", value="install-git")
     text = browse(None).get("/skills/docs/kind-review/").text
     mcp = part(text, "install", value="install-mcp")
     assert "https://skills.example.org/mcp" in mcp

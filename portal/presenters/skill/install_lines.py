@@ -20,7 +20,7 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 def client_lines(version: Version) -> list[dict[str, str]]:
     """Commands of clients that install or load the skill; ``npx skills`` reads public skills only."""
-    skill, mcp = version.skill, _mcp_lines(version)
+    skill, more = version.skill, [*_git_lines(version), *_mcp_lines(version)]
     npm = (
         f"npm config set @{skill.team.slug}:registry {absolute_url('npm/')}\n"
         f"npm install @{skill.team.slug}/{skill.slug}@{version.number}"
@@ -28,15 +28,27 @@ def client_lines(version: Version) -> list[dict[str, str]]:
     if skill.effective_visibility != Visibility.PUBLIC:
         address = absolute_url("npm/").partition(":")[2]
         npm = f'npm config set "{address}:_authToken" "$SKILLQUAY_TOKEN"\n{npm}'
-        return [{"id": "install-npm", "label": "npm", "text": npm}, *mcp]
+        return [{"id": "install-npm", "label": "npm", "text": npm}, *more]
     skills, address = "npx skills add", absolute_url(str(skill))
     exact = _("npx skills, this version")
     return [
         {"id": "install-skills", "label": "npx skills", "text": f"{skills} {address}"},
         {"id": "install-skills-exact", "label": exact, "text": f"{skills} {address}/{version.number}"},
         {"id": "install-npm", "label": "npm", "text": npm},
-        *mcp,
+        *more,
     ]
+
+
+def _git_lines(version: Version) -> list[dict[str, str]]:
+    """The command that clones the version; none for a version without a tag."""
+    if version.yanked_at or version.is_held:
+        return []
+    skill = version.skill
+    is_public = skill.effective_visibility == Visibility.PUBLIC
+    token = "" if is_public else ' -c http.extraHeader="Authorization: Bearer $SKILLQUAY_TOKEN"'
+    address, folder = absolute_url(f"{skill}.git"), f".claude/skills/{skill.slug}"
+    text = f"git{token} clone --depth 1 --branch v{version.number} {address} {folder}"
+    return [{"id": "install-git", "label": "git", "text": text}]
 
 
 def _mcp_lines(version: Version) -> list[dict[str, str]]:
