@@ -36,6 +36,7 @@ from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
+from registry.facades.clawhub import urls as clawhub
 from registry.facades.command_line import urls as command_line
 from registry.facades.git import urls as git
 from registry.facades.npm import urls as npm
@@ -116,6 +117,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", pages.SchemaView.as_view(), name="api-schema"),
     path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
+    *clawhub.urlpatterns,
     *npm.urlpatterns,
     *git.urlpatterns,
     *command_line.urlpatterns,

@@ -1,0 +1,71 @@
+"""The base class of endpoints for ClawHub clients."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api.errors import PATH_UNKNOWN
+from registry.api.schema import Query, Shape, read_body, read_query
+from registry.facades.clawhub import lookup
+from registry.facades.endpoint import FacadeEndpoint
+from registry.identity.permissions import Action
+from registry.models import Skill
+from registry.packages.problems import Refusal
+from registry.versions.errors import VERSION_EXISTS
+
+# Texts that clients compare.
+_SKILL_NOT_FOUND = "Skill not found."
+_TEXTS = {VERSION_EXISTS.name: "Version already exists"}
+
+
+class ClawHubOwnerQuery(Query):
+    ownerHandle = serializers.CharField(
+        required=False, max_length=64, allow_blank=True, help_text="A team's slug."
+    )
+
+
+class ClawHubEndpoint(FacadeEndpoint):
+    """An endpoint whose errors are plain text, which clients print."""
+
+    required_actions = {"GET": (Action.SEE,)}
+
+    def handle_exception(self, exc: Exception) -> Any:
+        response: Any = super().handle_exception(exc)
+        document = json.loads(response.content)
+        text = f"{document['message']} {document['remedy']}".strip() + f" ({document['code']})"
+        if isinstance(exc, Refusal) and exc.problems[0].params.get("what") == "skill":
+            text = f"{_SKILL_NOT_FOUND} {text}"
+        text = _TEXTS.get(document["code"], text)
+        response.content = text.encode()
+        response["Content-Type"] = "text/plain; charset=utf-8"
+        return response
+
+    def query(self, shape: type[Query] = ClawHubOwnerQuery) -> dict[str, Any]:
+        return read_query(shape, self.request, ignore_unknown=True)
+
+    def find(self, slug: str, query: Mapping[str, Any]) -> Skill:
+        """The skill of the address. Raises the errors of ``lookup.find_skill``."""
+        return lookup.find_skill(slug, query.get("ownerHandle", ""), self.actor)
+
+
+def read_known(shape: type[Shape], body: Any) -> dict[str, Any]:
+    """The validated fields of a JSON body, without unknown ones. Raises the errors of ``read_body``."""
+    known = {name: body[name] for name in shape().fields if name in body} if isinstance(body, dict) else body
+    return read_body(shape, known)
+
+
+@extend_schema(exclude=True)
+class UnknownRoute(ClawHubEndpoint):
+    """Addresses of the protocol that this site does not have."""
+
+    is_safe_post = True
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        raise PATH_UNKNOWN.refusal()

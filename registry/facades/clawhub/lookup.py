@@ -1,0 +1,83 @@
+"""Finds skills and versions by the names that ClawHub clients send."""
+
+from __future__ import annotations
+
+from django.db.models import QuerySet
+
+from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
+from registry.lookup import canonical as canonicals
+from registry.lookup import skills
+from registry.lookup.errors import NAME_AMBIGUOUS
+from registry.lookup.visibility import is_visible
+from registry.models import Skill, Team, Version
+from registry.packages.problems import Refusal
+
+CANONICAL_OWNER = "canonical"  # the owner of canonical skills: no team can have this slug
+_MAX_CANDIDATES = 10  # listed in the error message
+
+
+def find_skill(slug: str, owner: str, actor: Actor) -> Skill:
+    """The skill of the owner: a team, CANONICAL_OWNER, or the actor's own name, which stands for their only
+    team.
+
+    Without an owner, the canonical skill of this slug, otherwise the one of the actor's teams, otherwise the
+    only visible one. Raises the errors of ``skills.find_skill``.
+    """
+    if owner == CANONICAL_OWNER:
+        return skills.find_skill(canonicals.PREFIX + slug, actor)
+    if owner:
+        return skills.find_skill(f"{team_slug(owner, actor)}/{slug}", actor)
+    try:
+        return skills.find_skill(canonicals.PREFIX + slug, actor)
+    except Refusal as error:
+        if error.code != NOT_FOUND.name:
+            raise
+    visible = Skill.objects.visible_to(actor).filter(slug=slug).select_related("team", "latest")
+    found = list(visible.order_by("team__slug")[: _MAX_CANDIDATES + 1])
+    own = [skill for skill in found if skill.team_id in actor.team_ids]
+    candidates = own or found
+    if not candidates:
+        raise NOT_FOUND.refusal(what="skill", name=slug[:200])
+    if len(candidates) > 1:
+        names = ", ".join(f"@{skill}" for skill in candidates[:_MAX_CANDIDATES])
+        raise NAME_AMBIGUOUS.refusal(name=slug, candidates=names)
+    return candidates[0]
+
+
+def team_slug(owner: str, actor: Actor) -> str:
+    """The slug of the team that the owner handle stands for. Clients send the name of ``whoami`` if the user
+    states no owner, so the actor's own name stands for their only team, unless a team has this slug.
+    """
+    if (
+        actor.user is None
+        or owner != actor.user.username
+        or Team.objects.visible_to(actor).filter(slug=owner).exists()
+    ):
+        return owner
+    own = list(Team.objects.filter(pk__in=actor.team_ids).values_list("slug", flat=True)[:2])
+    return own[0] if len(own) == 1 else owner
+
+
+def owner_handle(skill: Skill) -> str:
+    return CANONICAL_OWNER if skill.resolved_canonical else skill.team.slug
+
+
+def usable_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
+    """The versions that the actor may see and that are neither yanked nor held, newest first."""
+    if skill.resolved_canonical:
+        rows = Version.objects.filter(canonicals=skill.resolved_canonical)
+    else:
+        rows = skill.versions.visible_to(actor)
+    return rows.usable().select_related("skill__team").order_by("-precedence")
+
+
+def latest_version(skill: Skill, actor: Actor) -> Version | None:
+    """The version that clients install by default. None if there is none that the actor may see."""
+    if skill.resolved_canonical:
+        return skill.resolved_canonical.version
+    version = skill.latest
+    if version is None:
+        return None
+    version.skill = skill
+    return version if is_visible(version, actor) else None

@@ -1,0 +1,92 @@
+"""``clawhub``, in both generations that are in use, against a running site."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.clients.node_clients import NODE_22, install
+
+pytestmark = [pytest.mark.row("P7"), pytest.mark.slow("runs clients from npm")]
+GENERATIONS = {"0.20.0": "", "0.23.3": NODE_22}
+
+
+class ClawHub:
+    """One generation of the client, with a home folder of its own."""
+
+    def __init__(self, version, home, site):
+        self.version, self.home, self.site = version, home, site
+        self.client = install(f"clawhub@{version}", "bin/clawdhub.js", needs=GENERATIONS[version])
+
+    def __call__(self, *arguments, ok=True):
+        """What the client prints."""
+        registry = {"CLAWHUB_REGISTRY": f"{self.site.url}/clawhub", "CLAWHUB_SITE": self.site.url}
+        done = self.client.run("--no-input", *arguments, home=self.home, **registry)
+        assert (done.returncode == 0) is ok, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def signed_in(self):
+        self("login", "--token", self.site.token, "--no-browser")
+        return self
+
+    @property
+    def skills(self):
+        return self.home / "project/skills"
+
+
+@pytest.fixture(scope="module", params=sorted(GENERATIONS))
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def clawhub(version, site, tmp_path):
+    return ClawHub(version, tmp_path, site)
+
+
+@pytest.fixture(scope="module")
+def hidden(site, version):
+    """The slug of a private skill, one for each generation."""
+    slug = f"claw-{version.replace('.', '-')}"
+    site.publish(slug, "print('one')", team="docs")
+    return slug
+
+
+def test_client_finds_inspects_installs_and_updates(site, clawhub, hidden):
+    clawhub.signed_in()
+    assert "admin" in clawhub("whoami")
+    assert hidden in clawhub("search", hidden)
+    assert hidden in clawhub("explore")
+    assert "1.0.0" in clawhub("inspect", hidden, "--versions", "--files")
+    assert "print('one')" in clawhub("inspect", hidden, "--file", f"scripts/{hidden}.py")
+
+    clawhub("install", hidden)
+    script = next(clawhub.skills.rglob(f"{hidden}.py"))
+    assert script.read_text() == "print('one')"
+    assert hidden in clawhub("list")
+
+    assert site.upload(hidden, "print('two')", team="docs", number="1.1.0")[0] == 201
+    clawhub("update", "--all")  # refuses if the fingerprint matches no version
+    assert script.read_text() == "print('two')"
+
+
+def test_client_publishes_a_folder_and_its_next_version(clawhub):
+    slug = f"made-{clawhub.version.replace('.', '-')}"
+    folder = clawhub.home / slug
+    (folder / "scripts").mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {slug}\ndescription: For tests.\n---\n# Made\n")
+    (folder / "scripts/a.py").write_text("print(1)\n")
+    clawhub.signed_in()
+    publish = ("publish", str(folder), "--slug", slug, "--owner", "docs", "--changelog", "x", "--version")
+    assert "Published" in clawhub(*publish, "1.0.0")
+    (folder / "scripts/a.py").write_text("print(2)\n")
+    assert "Version already exists" in clawhub(*publish, "1.0.0", ok=False)
+    clawhub(*publish, "1.1.0", "--tags", "beta")
+    clawhub("install", slug, "--version", "1.0.0")
+    assert next(clawhub.skills.rglob("a.py")).read_text() == "print(1)\n"
+
+
+@pytest.mark.row("P2")
+def test_client_without_a_token_learns_nothing_of_a_private_skill(clawhub, hidden):
+    assert "NOT_FOUND" in clawhub("install", hidden, ok=False)
+    assert hidden not in clawhub("search", "tests")
+    assert hidden not in clawhub("explore")
