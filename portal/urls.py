@@ -83,6 +83,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
                 *secrets.team_urlpatterns,
                 *retention.team_urlpatterns,
                 *listing.team_urlpatterns,
+                *notifications.team_urlpatterns,
             ]
         ),
     ),

@@ -128,6 +128,7 @@ def team_tabs(team: Team, actor: Actor | None, current: str) -> list[dict[str, A
             tabs.append(("service-accounts", _("Service accounts")))
         if may(actor, Action.SETTINGS, team=team, even_archived=True):
             tabs.append(("team-activity", _("Activity")))
+            tabs.append(("team-notifications", _("Notifications")))
         tabs += _TEAM_TABS
     return [
         {"url": reverse(name, args=[team.slug]), "label": label, "current": name == current}

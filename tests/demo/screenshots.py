@@ -43,7 +43,8 @@ PAGES = f"""
 {SKILL}/1.0.0/files/SKILL.md {SKILL}/run/ {SKILL}/runs/ {SKILL}/usage/ {SKILL}/feedback/
 {SKILL}/1.0.0/findings/ {SKILL}/1.0.0/edit/ {SKILL}/1.0.0/purge/
 /skills/examples/code-review/use/ /publish/ /publish/new/ /imports/
-/imports/new/ /notifications/
+/imports/new/ /notifications/ /notifications/settings/ /notifications/deliveries/
+/teams/data-platform/notifications/
 /runs/ /runs/?status=failed /failures/ /schedules/ /schedules/new/?skill=data-platform/csv-profile
 /approvals/ /approvals/decided/ /events/
 /events/webhooks/ /events/subscriptions/ /memory/ /memory/review/ /teams/ /teams/new/

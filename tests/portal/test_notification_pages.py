@@ -8,6 +8,8 @@ from django.utils import timezone
 from tests.factories.runs import make_run
 from tests.pages import parsed
 from worker.delivery import expand, record
+from worker.delivery.sending.send import send_due
+from worker.models import Delivery
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P6", "P8")]
 INBOX = "/notifications/"
@@ -50,3 +52,43 @@ def test_inbox_of_others_is_empty(failure, browse, charlie, alice):
         page = parsed(browse(user).get(INBOX))
         assert page.part("empty")["state"] == "none"
         assert badge(page) == []
+
+
+def test_person_adds_tests_mutes_and_deletes_a_subscription(browse, bob, alice):
+    client, where = browse(bob), f"{INBOX}settings/"
+    assert parsed(client.get(where)).part("empty")["state"] == "none"
+    form = {"channel": "slack", "kinds": ["run_failed"], "address": "http://127.0.0.1:9/x", "digest": "none"}
+    assert client.post(where, {**form, "address": "nowhere"}).status_code == 422
+    assert client.post(where, form).url == where
+    row = parsed(client.get(where)).part("subscription", code="slack", state="active")
+    own = f"{where}{row['value']}/"
+    assert browse(alice).post(f"{own}mute/", {"hours": "24"}).status_code == 404
+    client.post(f"{own}mute/", {"hours": "24"})
+    assert parsed(client.get(where)).part("subscription")["state"] == "muted"
+    client.post(f"{own}mute/", {"hours": "0"})
+    assert client.post(f"{own}test/").url == f"{INBOX}deliveries/"
+    send_due()
+    row = parsed(client.get(f"{INBOX}deliveries/?channel=slack&state=queued")).part(
+        "delivery", state="queued"
+    )
+    assert Delivery.objects.get().attempts == 1
+    client.post(f"{INBOX}deliveries/{row['value']}/retry/")
+    assert Delivery.objects.get().attempts == 0
+    assert parsed(client.get(f"{INBOX}deliveries/?state=sent")).part("empty")["state"] == "filtered"
+    client.post(f"{own}remove/")
+    assert parsed(client.get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"
+
+
+def test_team_page_is_for_maintainers_and_its_deliveries_can_be_replayed(failure, browse, alice, bob, team):
+    where = f"/teams/{team.slug}/notifications/"
+    assert browse(bob).get(where).status_code == 403
+    client = browse(alice)
+    form = {"channel": "slack", "kinds": ["recovered"], "address": "http://127.0.0.1:9/x", "digest": "none"}
+    assert client.post(where, form).url == where
+    record.run_ended(failure, failure.pk, "succeeded", timezone.now())
+    expand.expand_pending()
+    Delivery.objects.update(state="sent")
+    row = parsed(client.get(f"{INBOX}deliveries/")).part("delivery", state="sent")
+    client.post(f"{INBOX}deliveries/{row['value']}/replay/")
+    assert Delivery.objects.filter(replay_of__uid=row["value"], state="queued").count() == 1
+    assert parsed(browse(bob).get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"

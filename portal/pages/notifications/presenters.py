@@ -6,10 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from worker.delivery.subscriptions import shown_address
 from worker.delivery.texts import text_of
-from worker.models import Notification, NotificationKind
+from worker.models import (
+    Delivery,
+    DeliveryChannel,
+    DeliveryState,
+    Notification,
+    NotificationKind,
+    NotificationSubscription,
+)
 
 _ICONS = {
     NotificationKind.RUN_FAILED: "bad",
@@ -17,6 +26,12 @@ _ICONS = {
     NotificationKind.RECOVERED: "ok",
     NotificationKind.APPROVAL: "queued",
     NotificationKind.VERSION_HELD: "lock",
+}
+_STATES = {
+    DeliveryState.QUEUED: "queued",
+    DeliveryState.SENT: "ok",
+    DeliveryState.FAILED: "bad",
+    DeliveryState.SKIPPED: "stopped",
 }
 
 
@@ -32,9 +47,44 @@ def inbox_rows(rows: Iterable[Notification]) -> list[dict[str, Any]]:
     ]
 
 
-def inbox_tabs(*, unread: bool) -> list[dict[str, Any]]:
+def inbox_tabs(current: str) -> list[dict[str, Any]]:
+    """The tabs of notifications; ``current`` is ``all``, ``unread``, ``deliveries`` or ``settings``."""
     url = reverse("notifications")
+    tabs = (
+        ("all", url, _("All")),
+        ("unread", f"{url}?show=unread", _("Unread")),
+        ("deliveries", reverse("deliveries"), _("Deliveries")),
+        ("settings", reverse("notification-settings"), _("Settings")),
+    )
+    return [{"url": url, "label": label, "current": name == current} for name, url, label in tabs]
+
+
+def subscription_rows(rows: Iterable[NotificationSubscription]) -> list[dict[str, Any]]:
+    names = dict(NotificationKind.choices)
+    now = timezone.now()
     return [
-        {"url": url, "label": _("All"), "current": not unread},
-        {"url": f"{url}?show=unread", "label": _("Unread"), "current": unread},
+        {
+            "record": row,
+            "address": shown_address(row),
+            "kinds": [names[kind] for kind in row.kinds if kind in names],
+            "muted": row.muted_until if row.muted_until and row.muted_until > now else None,
+            "can_test": row.channel != DeliveryChannel.INBOX,
+        }
+        for row in rows
+    ]
+
+
+def delivery_rows(rows: Iterable[Delivery]) -> list[dict[str, Any]]:
+    """The deliveries with their texts, and with what can be done with each."""
+    return [
+        {
+            "record": row,
+            "title": text_of(row.event).title if row.event else row.get_kind_display(),
+            "icon": _STATES[DeliveryState(row.state)],
+            "badge": {"sent": "ok", "failed": "bad"}.get(row.state, "quiet"),
+            "is_queued": row.state == DeliveryState.QUEUED,
+            "can_retry": row.state in (DeliveryState.QUEUED, DeliveryState.FAILED),
+            "can_replay": row.event is not None and row.state in (DeliveryState.SENT, DeliveryState.FAILED),
+        }
+        for row in rows
     ]

@@ -23,7 +23,8 @@ def inbox_page(request: ActorRequest) -> HttpResponse:
     unread = request.GET.get("show") == "unread"
     rows = inbox.notifications(request.actor, unread=unread).order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    context = {"rows": inbox_rows(page), "page": page, "tabs": inbox_tabs(unread=unread), "unread": unread}
+    tabs = inbox_tabs("unread" if unread else "all")
+    context = {"rows": inbox_rows(page), "page": page, "tabs": tabs, "unread": unread}
     return render(request, "notifications/inbox.html", context)
 
 
