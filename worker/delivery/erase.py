@@ -24,7 +24,7 @@ _BATCH = 5_000
 
 
 def export_person(user: User) -> Mapping[str, Any]:
-    """The person's inbox, with kinds and times, and the subscriptions."""
+    """The person's subscriptions, and the kinds and times of the notifications in the inbox."""
     rows = Notification.objects.filter(user=user).order_by("pk")
     chosen = rows.values_list("event__kind", "created_at", "read_at")
     return {

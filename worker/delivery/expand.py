@@ -38,15 +38,16 @@ from worker.models import (
 
 log = logging.getLogger(__name__)
 _BATCH = 50
-_MAX_ATTEMPTS = 5  # of an event that the database refuses; then it is given up
+# Attempts to distribute an event that the database refuses; after them, the event is dropped.
+_MAX_ATTEMPTS = 5
 
 
 def expand_pending() -> int:
     """Distributes the oldest recorded events, in order, and returns their number.
 
-    The oldest one is locked, so that a second process waits: streaks depend on the order. If the process is
-    killed, nothing of its batch is stored. An event that fails ``_MAX_ATTEMPTS`` times is given up,
-    because it would hold up all later ones.
+    Locks the oldest one, so that a second process waits, because streaks depend on the order. If the process
+    is killed, none of its batch is stored. Drops an event that fails ``_MAX_ATTEMPTS`` times, because it
+    would block all later ones.
     """
     pending = NotificationEvent.objects.filter(expanded_at=None).order_by("pk")
     if not pending.exists():
@@ -67,7 +68,7 @@ def expand_pending() -> int:
 
 
 def _expand_safely(event: NotificationEvent) -> None:
-    """Distributes the event, or gives it up. Raises errors of the database that can be temporary."""
+    """Distributes or drops the event. Raises errors of the database that can be temporary."""
     try:
         with transaction.atomic():
             _expand(event)
@@ -79,7 +80,7 @@ def _expand_safely(event: NotificationEvent) -> None:
 
 
 def _count_failure(event: NotificationEvent) -> None:
-    """Counts a failed attempt. Fails itself, and so doesn't count, if the database is down."""
+    """Counts a failed attempt. Raises an error, without counting, if the database is down."""
     rows = NotificationEvent.objects.filter(pk=event.pk, expanded_at=None)
     rows.update(failures=F("failures") + 1)
     if rows.filter(failures__gte=_MAX_ATTEMPTS).update(expanded_at=timezone.now()):
@@ -129,8 +130,8 @@ def _notify(event: NotificationEvent, now: datetime) -> None:
 
 
 def _subscriptions(event: NotificationEvent, involved: Iterable[int]) -> list[NotificationSubscription]:
-    """The subscriptions of the people involved, of the teams that watch, and of people who watch the skill,
-    muted ones too.
+    """The subscriptions, including muted ones, of the people involved, of the teams that watch, and of people
+    who watch the skill.
     """
     rows = NotificationSubscription.objects.exclude(channel=MEMORY_CHANNEL)
     watches = Q(user__in=list(involved)) | Q(team__in=watching_teams(event), team__archived_at=None)
@@ -144,8 +145,8 @@ def _subscriptions(event: NotificationEvent, involved: Iterable[int]) -> list[No
 def _inbox_readers(
     event: NotificationEvent, involved: set[int], rows: set[NotificationSubscription], now: datetime
 ) -> set[int]:
-    """The people whose inbox gets the event: those involved without own settings for every skill get the
-    default kinds.
+    """The ids of people whose inbox gets the event. People involved who have no settings for all skills get
+    the default kinds.
     """
     configured = {row.user_id for row in rows if row.skill_id is None}
     is_default = bool(set(kinds_of(event)) & set(DEFAULT_KINDS))
@@ -162,7 +163,7 @@ def _wants(row: NotificationSubscription, event: NotificationEvent, now: datetim
 
 
 def due_time(row: NotificationSubscription, now: datetime) -> datetime:
-    """When a delivery is sent: at once, or at the end of the hour or day in UTC."""
+    """The time at which a delivery is sent: now, or the end of the hour or day in UTC."""
     hour = now.replace(minute=0, second=0, microsecond=0)
     if row.digest == Digest.HOURLY:
         return hour + timedelta(hours=1)

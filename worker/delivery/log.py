@@ -1,4 +1,4 @@
-"""The delivery log: list, retry, replay, and test messages."""
+"""The delivery log: lists, retries and replays deliveries, and sends test messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def find(uid: str, actor: Actor) -> Delivery:
 
 
 def retry(delivery: Delivery, actor: Actor) -> Delivery:
-    """Sends a queued or failed delivery now, with the same id and the rest of its digest."""
+    """Sends a queued or failed delivery now, with the same id and the other deliveries of its digest."""
     _require_change(delivery.subscription, actor)
     unsent = (DeliveryState.QUEUED, DeliveryState.FAILED)
     if delivery.state not in unsent:
@@ -72,7 +72,7 @@ def replay(delivery: Delivery, actor: Actor) -> Delivery:
 
 
 def send_test(subscription: NotificationSubscription, actor: Actor) -> Delivery:
-    """Queues a test message. An inbox needs none: raises SUBSCRIPTION_ADDRESS_INVALID."""
+    """Queues a test message. Raises SUBSCRIPTION_ADDRESS_INVALID for an inbox, which needs none."""
     _require_change(subscription, actor)
     if subscription.channel == DeliveryChannel.INBOX:
         raise errors.SUBSCRIPTION_ADDRESS_INVALID.refusal(channel=subscription.channel).at("channel")
@@ -92,7 +92,7 @@ def _queue(subscription: NotificationSubscription, kind: str, **fields: Any) -> 
     now = timezone.now()
     row = Delivery(subscription=subscription, kind=kind, created_at=now, due_at=now, **fields)
     if row.replay_of is not None or kind == DeliveryKind.TEST:
-        row.batch = row.uid  # never joins a digest
+        row.batch = row.uid  # so that it never joins a digest
     row.save()
     return row
 

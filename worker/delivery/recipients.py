@@ -56,7 +56,7 @@ def active_actors(users: Collection[int]) -> dict[int, Actor]:
 
 
 def visible_events(keys: Collection[int], actor: Actor | None) -> dict[int, NotificationEvent]:
-    """The events with these ids that the actor can see, by id; without an actor, for a team, those whose run
+    """By id, the events with these ids that the actor can see; without an actor (for a team), those whose run
     still exists.
     """
     rows = NotificationEvent.objects.filter(pk__in=keys).select_related(*RELATED).defer(*HEAVY)
@@ -76,7 +76,7 @@ def kinds_of(event: NotificationEvent) -> tuple[str, ...]:
 
 
 def members_of(team_id: int | None) -> set[int]:
-    """The ids of the team's members; who of them can see an event is checked later."""
+    """The ids of the team's members. The caller checks later which members can see an event."""
     if team_id is None:
         return set()
     return set(Membership.objects.filter(team_id=team_id).values_list("user_id", flat=True))

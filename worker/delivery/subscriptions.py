@@ -25,7 +25,7 @@ from registry.packages.problems import Refusal
 from worker.delivery import errors
 from worker.models import DeliveryChannel, Digest, NotificationKind, NotificationSubscription
 
-MAX_SUBSCRIPTIONS = 30  # of one person or team
+MAX_SUBSCRIPTIONS = 30  # limit per person or team
 MIN_SECRET = 16
 _MAX_ADDRESS = 1_000
 _WITH_SECRET = (DeliveryChannel.WEBHOOK, DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)
@@ -33,7 +33,7 @@ _WITH_SECRET = (DeliveryChannel.WEBHOOK, DeliveryChannel.FEISHU, DeliveryChannel
 
 @dataclass(frozen=True)
 class SubscriptionOptions:
-    """The settings of a subscription. In a change, None keeps the present address or secret."""
+    """The settings of a subscription. In a change, None keeps the current address or secret."""
 
     channel: str
     kinds: Collection[str]
@@ -59,7 +59,9 @@ def find(uid: str, actor: Actor) -> NotificationSubscription:
 
 
 def create(options: SubscriptionOptions, actor: Actor, team: Team | None = None) -> NotificationSubscription:
-    """Subscribes the team, which needs the maintainer role, or without a team the actor. Needs a session."""
+    """Subscribes the team, or the actor if no team is given. Requires a session and, for a team, the
+    maintainer role.
+    """
     _require_change(actor, team)
     row = NotificationSubscription(
         user=None if team else actor.user, team=team, channel=options.channel, created_by=actor.user
@@ -91,7 +93,7 @@ def change(row: NotificationSubscription, options: SubscriptionOptions, actor: A
 
 
 def mute(row: NotificationSubscription, until: datetime | None, actor: Actor) -> None:
-    """Stops notifications until the time; None ends this. What happens meanwhile is not sent later."""
+    """Stops notifications until the given time; None unmutes. Events in the meantime are not sent later."""
     _require_change(actor, row.team)
     row.muted_until = until
     row.save(update_fields=["muted_until"])
@@ -106,8 +108,8 @@ def delete(row: NotificationSubscription, actor: Actor) -> None:
 
 
 def shown_address(row: NotificationSubscription) -> str:
-    """The address without the parts that let others post: of chat webhooks only the host, otherwise without
-    the query. Empty if the address can't be decrypted.
+    """The address without secret parts: for chat webhooks only the host, otherwise without the query. "" if
+    the address can't be decrypted.
     """
     if row.channel == DeliveryChannel.EMAIL and row.user:
         return row.user.email
@@ -123,7 +125,7 @@ def shown_address(row: NotificationSubscription) -> str:
 
 
 def _require_change(actor: Actor, team: Team | None) -> None:
-    require_scope(actor, Action.EVENTS)  # no token may choose where notifications go
+    require_scope(actor, Action.EVENTS)  # tokens must not choose the target of notifications
     if team:
         require(actor, Action.SETTINGS, team=team)
 

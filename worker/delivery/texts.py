@@ -38,7 +38,9 @@ def text_of(event: NotificationEvent) -> NotificationText:
 
 
 def event_document(event: NotificationEvent) -> dict[str, Any]:
-    """The event without its recipient, with an English title: errors are English in the API too."""
+    """The event as an API document, without its recipient. The title is English, like error messages in the
+    API.
+    """
     run, version = event.run, event.version
     with override("en"):
         text = text_of(event)

@@ -27,7 +27,7 @@ class DeliveryChannel(models.TextChoices):
     DINGTALK = "dingtalk", _("DingTalk")
 
 
-MEMORY_CHANNEL = "memory"  # changes of memories, for the system that SKILLQUAY_MEMORY_URL names
+MEMORY_CHANNEL = "memory"  # changes of memories, for the system at SKILLQUAY_MEMORY_URL
 
 
 class Digest(models.TextChoices):
@@ -49,9 +49,10 @@ class NotificationSubscriptionQuerySet(models.QuerySet["NotificationSubscription
 
 
 class NotificationSubscription(models.Model):
-    """A person or team that gets notifications over a channel. Address and secret are stored encrypted.
+    """A subscription of a person or team to notifications over a channel. Address and secret are stored
+    encrypted.
 
-    The last four fields belong to the delivery loop.
+    Only the delivery loop writes the last four fields.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
@@ -61,15 +62,15 @@ class NotificationSubscription(models.Model):
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="notification_subscriptions")
     channel = models.CharField(max_length=8, choices=DeliveryChannel.choices)
     kinds = DocumentField(default=list)  # values of NotificationKind
-    skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")  # None: every skill
+    skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")  # null for all skills
     address = models.TextField(blank=True)  # see registry.core.sealing
     secret = models.TextField(blank=True)
     digest = models.CharField(max_length=6, choices=Digest.choices, default=Digest.NONE)
     muted_until = models.DateTimeField(null=True)
     created_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
-    failures = models.PositiveIntegerField(default=0)  # since the last success
-    retry_at = models.DateTimeField(null=True)  # after a failure, nothing is sent before this time
+    failures = models.PositiveIntegerField(default=0)  # failed attempts since the last success
+    retry_at = models.DateTimeField(null=True)  # after a failure, no message is sent before this time
     served_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
 
@@ -108,20 +109,20 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 
 
 class Delivery(models.Model):
-    """A message to one subscription, and what became of it; ``worker.delivery`` is the only writer."""
+    """A message to one subscription, and its state. Written only by ``worker.delivery``."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     subscription = models.ForeignKey(NotificationSubscription, models.CASCADE, related_name="deliveries")
     event = models.ForeignKey(NotificationEvent, models.CASCADE, null=True, related_name="deliveries")
     kind = models.CharField(max_length=12, choices=DeliveryKind.choices, default=DeliveryKind.NOTIFICATION)
-    payload = DocumentField(default=dict)  # of memory changes: the memory's id
-    batch = models.CharField(max_length=26, blank=True, db_index=True)  # deliveries of one digest share it
+    payload = DocumentField(default=dict)  # the memory's id, for memory changes
+    batch = models.CharField(max_length=26, blank=True, db_index=True)  # shared by the deliveries of a digest
     state = models.CharField(max_length=7, choices=DeliveryState.choices, default=DeliveryState.QUEUED)
     attempts = models.PositiveIntegerField(default=0)
     due_at = models.DateTimeField()
     last_status = models.PositiveSmallIntegerField(null=True)  # HTTP status of the last response
     error = models.CharField(max_length=300, blank=True)  # reason of the last failed attempt
-    excerpt = models.CharField(max_length=500, blank=True)  # of the last response
+    excerpt = models.CharField(max_length=500, blank=True)  # start of the body of the last response
     created_at = models.DateTimeField()
     sent_at = models.DateTimeField(null=True)
     replay_of = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
@@ -147,5 +148,5 @@ class Delivery(models.Model):
 
     @property
     def message_id(self) -> str:
-        """The id that the receiver gets: the same for each attempt."""
+        """The id that the receiver gets, which is the same for each attempt."""
         return self.batch or self.uid

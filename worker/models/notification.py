@@ -86,9 +86,10 @@ class NotificationEvent(models.Model):
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+", db_constraint=False)
     version = models.ForeignKey(Version, models.CASCADE, null=True, related_name="+")
     schedule = models.ForeignKey(Schedule, models.CASCADE, null=True, related_name="+")
-    details = DocumentField(default=dict)  # small facts for the text, such as a count
-    expanded_at = models.DateTimeField(null=True)  # when it was distributed to its recipients
-    failures = models.PositiveSmallIntegerField(db_default=0)  # attempts to distribute it that failed
+    details = DocumentField(default=dict)  # small values for the text, such as a count
+    expanded_at = models.DateTimeField(null=True)  # when the event was distributed to its recipients
+    # Number of failed attempts to distribute the event.
+    failures = models.PositiveSmallIntegerField(db_default=0)
 
     objects = NotificationEventQuerySet.as_manager()
 

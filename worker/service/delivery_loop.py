@@ -1,4 +1,6 @@
-"""The loop that distributes and sends notifications: threads of its own, so that nothing waits for it."""
+"""The loop that distributes and sends notifications, in its own threads so that no other work waits for
+it.
+"""
 
 from __future__ import annotations
 

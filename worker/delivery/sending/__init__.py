@@ -1,1 +1,1 @@
-"""Sends deliveries: which one is next, its message, the connection, and the record of the outcome."""
+"""Sends deliveries: chooses the next one, builds its message, transmits it, and records the outcome."""

@@ -1,4 +1,4 @@
-"""Which deliveries are next, and the record of their outcome.
+"""Claims the next deliveries and records their outcomes.
 
 A lease on the subscription lets one process at a time send to an endpoint. An endpoint that does not answer
 delays only its own deliveries.
@@ -24,7 +24,7 @@ from worker.models import (
     NotificationSubscription,
 )
 
-LEASE_TIME = timedelta(seconds=60)  # longer than any attempt takes
+LEASE_TIME = timedelta(seconds=60)  # longer than any attempt
 MAX_ATTEMPTS = 14  # the last one is about six hours after the first
 _MAX_DIGEST = 100
 _MAX_PAUSE_S = 3_600
@@ -46,7 +46,7 @@ class SendClaim:
 def claim_next(*, failing: bool) -> SendClaim | None:
     """Claims the due deliveries of the subscription that was served longest ago, or returns None.
 
-    ``failing`` selects the subscriptions whose last attempt failed; they have threads of their own.
+    ``failing`` selects the subscriptions whose last attempt failed; which have their own threads.
     """
     now = timezone.now()
     due = Delivery.objects.filter(subscription=OuterRef("pk"), state=DeliveryState.QUEUED, due_at__lte=now)
@@ -66,7 +66,7 @@ def claim_next(*, failing: bool) -> SendClaim | None:
 
 
 def record_result(claim: SendClaim, result: SendResult) -> bool:
-    """Stores the outcome and ends the lease; returns False if another process has the lease now."""
+    """Stores the outcome and ends the lease; returns False if another process has taken the lease."""
     now = timezone.now()
     with transaction.atomic():
         failures = claim.subscription.failures + 1 if result.error else 0
@@ -79,7 +79,7 @@ def record_result(claim: SendClaim, result: SendResult) -> bool:
 
 
 def skip(claim: SendClaim, deliveries: Sequence[Delivery], reason: str) -> None:
-    """Marks deliveries of the claim as not sent, for this reason."""
+    """Marks deliveries of the claim as not sent and stores the reason."""
     keys = [delivery.pk for delivery in deliveries]
     rows = Delivery.objects.filter(pk__in=keys, state=DeliveryState.QUEUED)
     rows.update(state=DeliveryState.SKIPPED, error=reason)
@@ -99,8 +99,8 @@ def _end_lease(claim: SendClaim, **changes: object) -> bool:
 
 
 def _choose(row: NotificationSubscription, now: datetime) -> list[Delivery]:
-    """The delivery that is due longest, with those of its digest. The members of a digest are stored before
-    it is sent, so that each attempt has the same ones.
+    """The delivery that has been due longest, with the others of its digest. Stores the members of a digest
+    before it is sent, so that each attempt has the same members.
     """
     queued = Delivery.objects.filter(subscription=row, state=DeliveryState.QUEUED)
     due = queued.filter(due_at__lte=now).order_by("due_at", "pk")
@@ -125,7 +125,8 @@ def _record(delivery: Delivery, result: SendResult, now: datetime) -> None:
     }
     if not result.error:
         changes |= {"state": DeliveryState.SENT, "sent_at": now}
-    elif attempts >= MAX_ATTEMPTS and delivery.kind != MEMORY_CHANNEL:  # memory changes are never given up
+    # Memory changes are retried without end.
+    elif attempts >= MAX_ATTEMPTS and delivery.kind != MEMORY_CHANNEL:
         changes["state"] = DeliveryState.FAILED
     else:
         changes["due_at"] = now + _pause(attempts)

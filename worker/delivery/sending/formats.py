@@ -1,4 +1,6 @@
-"""The request bodies and signatures of webhooks and chat systems; pure functions with golden files."""
+"""Builds the request bodies and signatures for webhooks and chat systems. All functions are pure, and tests
+compare their results with stored files.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,14 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from worker.delivery.sending.messages import Item, Message
 
-_MAX_BLOCKS = 20  # notifications that one chat message lists; Slack refuses more than 50 blocks
+_MAX_BLOCKS = 20  # limit of notifications in a chat message, because Slack refuses more than 50 blocks
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~])")
 
 
 def webhook_headers(id: str, body: bytes, secret: str, timestamp: int) -> dict[str, str]:
-    """Headers of a signed webhook: HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this site."""
+    """Headers that sign a webhook with HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this
+    site.
+    """
     signed = f"{timestamp}.{id}.".encode() + body
     return {
         "webhook-id": id,
@@ -59,8 +63,8 @@ def teams(message: Message) -> dict[str, Any]:
 
 
 def feishu(message: Message, secret: str = "", timestamp: int = 0) -> dict[str, Any]:
-    """A card for a custom bot of Feishu, signed if the bot has a secret. The key is
-    ``timestamp\\nsecret``, the signed text is empty.
+    """A card for a custom bot of Feishu, signed if the bot has a secret. As Feishu requires, the key is
+    ``timestamp\\nsecret`` and the signed text is empty.
     """
 
     def elements(item: Item) -> list[dict[str, Any]]:

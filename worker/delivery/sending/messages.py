@@ -1,4 +1,4 @@
-"""The message of a delivery, before it gets the format of a channel."""
+"""Builds the message of a delivery, before it is formatted for a channel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from worker.models import Delivery, NotificationEvent
 
 @dataclass(frozen=True)
 class Item:
-    """One notification of a message: its text, and its page."""
+    """One notification in a message: its text, and the URL of its page."""
 
     title: str
     line: str
@@ -34,7 +34,7 @@ class Message:
     document: dict[str, Any]
 
 
-memory_message_hook: Hook[[Delivery], Message] = Hook()  # the message of a memory change
+memory_message_hook: Hook[[Delivery], Message] = Hook()  # True for the message of a memory change
 
 
 def notification_message(id: str, events: Iterable[NotificationEvent], language: str) -> Message:
@@ -54,7 +54,7 @@ def notification_message(id: str, events: Iterable[NotificationEvent], language:
 
 
 def test_message(id: str, language: str) -> Message:
-    """The message of the button that sends a test."""
+    """The message that the test button sends."""
     with override(language):
         title, line = _("Test of Skillquay notifications"), _("This channel works.")
     item = Item(title, line, absolute_url("/notifications/"))

@@ -26,8 +26,8 @@ from worker.delivery.sending.transport import SendResult, SendTarget, send
 from worker.models import MEMORY_CHANNEL, DeliveryKind, NotificationSubscription
 
 log = logging.getLogger(__name__)
-# Threads for subscriptions whose last attempt succeeded, and for those whose last attempt failed: dead
-# endpoints never occupy the first ones for longer than one attempt.
+# Numbers of threads for subscriptions whose last attempt succeeded, and for those whose last attempt failed.
+# So a dead endpoint occupies a thread of the first kind for one attempt only.
 _THREADS = {False: 6, True: 2}
 
 
@@ -40,7 +40,7 @@ class Sender:
         self._active: dict[bool, set[Future[None]]] = {False: set(), True: set()}
 
     def start_due(self) -> None:
-        """Starts a thread for each due subscription, as far as threads are free. Does not wait for them."""
+        """Starts a thread for each due subscription while threads are free. Does not wait for the threads."""
         for failing, pool in self._pools.items():
             self._active[failing] = {each for each in self._active[failing] if not each.done()}
             while len(self._active[failing]) < _THREADS[failing]:
@@ -50,7 +50,7 @@ class Sender:
                 self._active[failing].add(pool.submit(self._work, claim, failing))
 
     def stop(self) -> None:
-        """Ends the threads after their present attempts."""
+        """Ends the threads after their current attempts."""
         self._stopping.set()
         for pool in self._pools.values():
             pool.shutdown(wait=True, cancel_futures=True)
@@ -62,7 +62,7 @@ class Sender:
                 claim = claims.claim_next(failing=failing)
         except DatabaseError as error:
             log.warning("Deliveries will be tried again: %s", error)
-        except Exception:  # the next claim must not suffer
+        except Exception:  # an error must not stop the next claim
             log.exception("A delivery failed")
         finally:
             connection.close()
@@ -93,7 +93,7 @@ def deliver(claim: SendClaim) -> bool:
 
 
 def destination(row: NotificationSubscription) -> SendTarget:
-    """Where the subscription's messages go. Raises SECRET_UNREADABLE."""
+    """The target of the subscription's messages. Raises SECRET_UNREADABLE."""
     if row.channel == MEMORY_CHANNEL:
         return SendTarget(row.channel, settings.SKILLQUAY_MEMORY_URL, settings.SKILLQUAY_MEMORY_KEY)
     if row.channel == "email" and row.user:
@@ -103,7 +103,7 @@ def destination(row: NotificationSubscription) -> SendTarget:
 
 
 def _message(claim: SendClaim) -> Message | None:
-    """The message of the claim. Skips deliveries that are muted, or that the recipient can't see any more."""
+    """The message of the claim. Skips deliveries that are muted or that the recipient can no longer see."""
     row, first = claim.subscription, claim.deliveries[0]
     language = (row.user.language if row.user else "") or settings.LANGUAGE_CODE
     if first.kind == DeliveryKind.MEMORY:

@@ -23,7 +23,7 @@ _EXCERPT = 500
 
 @dataclass(frozen=True)
 class SendTarget:
-    """Where a message goes, with the address and secret in plain text."""
+    """The target of a message, with the address and secret in plain text."""
 
     channel: str
     address: str
@@ -40,7 +40,7 @@ class SendResult:
 
 
 def send(message: Message, to: SendTarget) -> SendResult:
-    """Sends the message once. Network errors and refusals are results, never raised."""
+    """Sends the message once. Returns network errors and refusals as results instead of raising them."""
     try:
         return _mail(message, to.address) if to.channel == "email" else _post(message, to)
     except Refusal as refused:
@@ -76,7 +76,9 @@ def _post(message: Message, to: SendTarget) -> SendResult:
 
 
 def _chat_error(channel: str, body: bytes) -> str:
-    """The error of Feishu and DingTalk, which refuse messages with status 200 and a code in the body."""
+    """The error in a response of Feishu or DingTalk, which refuse messages with status 200 and a code in the
+    body; otherwise "".
+    """
     field = {"feishu": "code", "dingtalk": "errcode"}.get(channel)
     try:
         document = json.loads(body) if field else {}
