@@ -7,6 +7,7 @@ position, so a killed process loses at most one batch, and another process conti
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -78,7 +79,7 @@ def run_pass(*, wait: Callable[[float], bool] = lambda seconds: False) -> bool:
 def remove_now() -> bool:
     """Runs a pass at once, even if none is due; returns whether it was completed."""
     RetentionPass.objects.update(due_at=timezone.now())
-    return run_pass()
+    return run_pass(wait=threading.Event().wait)
 
 
 def _walk(plan: Plan, lease: Lease[RetentionPass], wait: Callable[[float], bool]) -> bool:
