@@ -5,8 +5,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.api.conftest import assert_error
+from registry.models import Channel
+from tests.api.conftest import SKILL_MD, assert_error
 from tests.factories.runs import make_run
+from tests.pages import part, parts
+from worker.models import Attempt, Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 
@@ -33,6 +36,25 @@ def test_figures_tell_how_runs_went_by_version_and_day(version, bob, team, as_bo
     assert row["p50_ms"] == row["p95_ms"] == pytest.approx(2100)
     assert row["failure_codes"] == {"SCRIPT_FAILED": 1}
     assert [(day["succeeded"], day["failed"]) for day in found["days"]] == [(3, 1)]
+
+
+def test_clearly_worse_version_is_marked_in_api_and_pages(version, publish, bob, team, as_bob, client):
+    newer = publish({"SKILL.md": SKILL_MD.replace("1.0.0", "1.1.0")})
+    Channel.objects.create(skill=version.skill, name="stable", version=newer)
+    sandbox = {"cpu_ms": 1500, "peak_memory": 3 << 20}
+    for number in range(20):
+        make_run(version, bob, team, status="failed" if number < 1 else "succeeded")
+        make_run(newer, bob, team, status="failed" if number < 9 else "succeeded")
+    Attempt.objects.filter(run=Run.objects.latest("pk")).update(sandbox=sandbox)
+    found = {row["version"]: row for row in as_bob.get("skills/docs/summarise/statistics").json()["versions"]}
+    assert (found["1.1.0"]["worse_than"], found["1.0.0"]["worse_than"]) == ("1.0.0", None)
+    assert (found["1.1.0"]["failed"], found["1.1.0"]["peak_cpu_ms"]) == (9, 1500)
+    assert (found["1.1.0"]["peak_memory"], found["1.0.0"]["peak_memory"]) == (3 << 20, 0)
+    client.force_login(bob)
+    for page in ("usage/", "versions/", "1.1.0/"):
+        assert part(client.get(f"/skills/docs/summarise/{page}"), "worse")["value"] == "1.0.0"
+    assert not parts(client.get("/skills/docs/summarise/1.0.0/"), "worse")
+    assert newer.skill.channels.get(name="stable").version == newer  # no channel moves
 
 
 def test_figures_tell_half_and_95_percent_of_the_durations_without_cached_answers(version, bob, team, as_bob):

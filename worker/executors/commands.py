@@ -96,7 +96,8 @@ def _merge_results(earlier: SandboxResult | None, result: SandboxResult) -> Sand
     if earlier is None:
         return result
     network = tuple(dict.fromkeys((*earlier.network, *result.network)))[:_MAX_DIALS]
-    return replace(result, cpu_s=earlier.cpu_s + result.cpu_s, network=network)
+    peak = max(earlier.peak_memory, result.peak_memory)
+    return replace(result, cpu_s=earlier.cpu_s + result.cpu_s, peak_memory=peak, network=network)
 
 
 def command_step(

@@ -287,6 +287,8 @@ def _sandbox_document(result: AttemptResult, sandbox_result: SandboxResult) -> d
         "enforcement": dict(sandbox_result.enforcement),
         "interpreter": result.interpreter,
         "programs": runtimes.system_release(),
+        "cpu_ms": round(sandbox_result.cpu_s * 1000),
+        "peak_memory": sandbox_result.peak_memory,
     }
 
 

@@ -4,6 +4,7 @@ Counts and times include only runs that the actor can see, like the statistics o
 exception type and file are shown only to actors who can read one of the group's runs.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from django.db.models import Max, Min, Q, Sum
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
-from registry.models import User
+from registry.models import Skill, User
 from worker.models import ErrorGroup, ErrorGroupQuerySet, FailureCount, Run, RunQuerySet
 
 Position = tuple[datetime, str]  # ``last_seen`` and ``uid`` of a group
@@ -64,6 +65,15 @@ class CountRow:
     last_seen: datetime
 
 
+@dataclass(frozen=True)
+class TopGroup:
+    """``title`` is the cause, or the failure code if there is none or the actor can't read it."""
+
+    uid: str
+    title: str
+    count: int
+
+
 def list_groups(
     actor: Actor, chosen: GroupFilter, *, limit: int, after: Position | None = None
 ) -> list[GroupView]:
@@ -107,6 +117,28 @@ def versions_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
     rows = FailureCount.objects.visible_to(actor).filter(group=group).values("version_number")
     counted = rows.annotate(n=Sum("count"), last=Max("last_seen")).order_by("-last", "version_number")
     return [CountRow(row["version_number"], row["n"], row["last"]) for row in counted]
+
+
+def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[TopGroup]]:
+    """By version of the skill, the groups with the most failures that the actor can see."""
+    counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill)
+    rows = counts.values("version_number", "group").annotate(n=Sum("count")).order_by("-n", "group")
+    found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for version, group, number in rows.values_list("version_number", "group", "n"):
+        if len(found[version]) < limit:
+            found[version].append((group, number))
+    keys = {group for groups in found.values() for group, _number in groups}
+    groups = ErrorGroup.objects.in_bulk(keys) if keys else {}
+    readable = _readable(groups.values(), actor)
+    return {
+        version: [TopGroup(groups[key].uid, _title(groups[key], key in readable), n) for key, n in chosen]
+        for version, chosen in found.items()
+    }
+
+
+def _title(group: ErrorGroup, readable: bool) -> str:
+    parts = (group.type, group.message) if readable else ()
+    return ": ".join(filter(None, parts)) or group.failure_code
 
 
 def callers_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:

@@ -7,48 +7,60 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.utils import timezone
 
 from registry.identity.actors import Actor
-from registry.models import Skill
+from registry.models import Skill, Version
 from registry.packages.version_numbers import precedence
 from registry.usage.scores import HISTORY_DAYS
-from worker.daily_runs.roll_up import rounded_duration
+from worker.daily_runs.roll_up import figures_of
 from worker.models import DailyRuns, Run, RunStatus
 from worker.queue.states import ENDED
+from worker.run_views.regression import MIN_SAMPLE, is_worse
 
+_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 MAX_RUNS = 5000  # limit of runs not yet counted per day; the newest are read
+
+
+@dataclass(frozen=True)
+class RunDay:
+    """The ended runs that were requested on one day (UTC). ``failed`` counts all other outcomes."""
+
+    day: date
+    succeeded: int
+    failed: int
+
+    @property
+    def percent(self) -> float:
+        return 100 * self.succeeded / (self.succeeded + self.failed)
 
 
 @dataclass(frozen=True)
 class VersionStatistics:
     """The ended runs of one version; durations exclude runs that were answered from the cache.
 
-    Durations have three significant digits.
+    Durations have three significant digits. ``failed`` includes timed out and lost runs, but not cancelled
+    and refused ones. CPU time and memory are 0 if unknown.
     """
 
     version: str
     runs: int
     succeeded: int
+    failed: int
     p50_ms: float | None
     p95_ms: float | None
+    peak_cpu_ms: int  # of one run
+    peak_memory: int  # bytes, of one process
     codes: tuple[tuple[str, int], ...]  # failure codes, the most frequent first
+    days: tuple[RunDay, ...]  # days with runs, the oldest first
+    worse_than: str = ""  # the predecessor, if this version is clearly worse
 
     @property
     def percent(self) -> float:
         return 100 * self.succeeded / self.runs
-
-
-@dataclass(frozen=True)
-class RunDay:
-    """The ended runs that were requested on one day (UTC)."""
-
-    day: date
-    succeeded: int
-    failed: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,8 @@ class _Count:
     day: date
     runs: int
     durations: Mapping[str, int]  # milliseconds → runs
+    peak_cpu_ms: int
+    peak_memory: int
 
 
 @dataclass(frozen=True)
@@ -86,9 +100,15 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
     highest = sorted(versions, key=precedence, reverse=True)
     every = (first + timedelta(days=n) for n in range(HISTORY_DAYS))
     return SkillStatistics(
-        tuple(_version_statistics(number, versions[number]) for number in highest),
+        _mark_worse([_version_statistics(number, versions[number]) for number in highest]),
         tuple(RunDay(day, days[day, True], days[day, False]) for day in every),
     )
+
+
+def version_statistics(version: Version, actor: Actor) -> VersionStatistics | None:
+    """The statistics of one version among those of its skill; None without runs."""
+    found = skill_statistics(version.skill, actor).versions if actor.user else ()
+    return next((each for each in found if each.version == version.number), None)
 
 
 def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
@@ -100,12 +120,16 @@ def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
     total = Counter[str]()
     for version, runs in counted.values_list("version_number", "runs"):
         total[version] += runs
-    return total + Counter(each.version for each in _load_uncounted(skill, actor))
+    for each in _load_uncounted(skill, actor):
+        total[each.version] += each.runs
+    return total
 
 
 def _load_counts(skill: Skill, actor: Actor, first: date) -> list[_Count]:
     counted = DailyRuns.objects.visible_to(actor).filter(skill=skill, day__gte=first)
-    columns = ("version_number", "status", "failure_code", "day", "runs", "durations")
+    columns = (
+        "version_number", "status", "failure_code", "day", "runs", "durations", "peak_cpu_ms", "peak_memory",
+    )  # fmt: skip
     uncounted = _load_uncounted(skill, actor)
     return [
         *(_Count(*row) for row in counted.values_list(*columns)),
@@ -119,34 +143,49 @@ def _load_uncounted(skill: Skill, actor: Actor) -> Iterator[_Count]:
     """
     uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False).order_by("-id")
     keys = list(uncounted.values_list("pk", flat=True)[:MAX_RUNS])
-    runs = Run.objects.visible_to(actor).without_cases().filter(pk__in=keys, status__in=ENDED)
-    columns = (
-        "skill", "version_number", "status", "failure_code", "created_at", "started_at", "finished_at",
-        "cached_from",
-    )  # fmt: skip
-    rows = runs.values_list(*columns) if keys else ()
-    for owner, version, status, code, created, started, finished, cached in rows:
-        duration = rounded_duration(started, finished) if cached is None else None
-        day = created.astimezone(UTC).date()
-        if owner == skill.pk:
-            yield _Count(version, status, code, day, 1, {duration: 1} if duration else {})
+    runs = Run.objects.visible_to(actor).filter(pk__in=keys, status__in=ENDED).values_list("pk", "skill")
+    own = [pk for pk, owner in runs if owner == skill.pk] if keys else []
+    for key, each in figures_of(own).items() if own else ():
+        yield _Count(
+            key.version_number, key.status, key.failure_code, key.day, each.runs, each.durations,
+            each.peak_cpu_ms, each.peak_memory,
+        )  # fmt: skip
 
 
 def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatistics:
     durations = Counter[float]()
     codes = Counter[str]()
+    outcomes = Counter[str]()
+    days: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0])
     for each in counts:
         codes[each.code] += each.runs
+        outcomes[each.status] += each.runs
+        days[each.day][each.status != RunStatus.SUCCEEDED] += each.runs
         for ms, runs in each.durations.items():
             durations[float(ms)] += runs
     return VersionStatistics(
-        version,
-        sum(each.runs for each in counts),
-        sum(each.runs for each in counts if each.status == RunStatus.SUCCEEDED),
-        _percentile(durations, 0.5),
-        _percentile(durations, 0.95),
-        _most_frequent(codes),
+        version=version,
+        runs=outcomes.total(),
+        succeeded=outcomes[RunStatus.SUCCEEDED],
+        failed=sum(outcomes[status] for status in _FAILED),
+        p50_ms=_percentile(durations, 0.5),
+        p95_ms=_percentile(durations, 0.95),
+        peak_cpu_ms=max(each.peak_cpu_ms for each in counts),
+        peak_memory=max(each.peak_memory for each in counts),
+        codes=_most_frequent(codes),
+        days=tuple(RunDay(day, *parts) for day, parts in sorted(days.items())),
     )
+
+
+def _mark_worse(versions: Sequence[VersionStatistics]) -> tuple[VersionStatistics, ...]:
+    """Compares each version with the next lower one that has enough runs for the comparison."""
+    marked = []
+    for place, each in enumerate(versions):
+        lower = (other for other in versions[place + 1 :] if other.succeeded + other.failed >= MIN_SAMPLE)
+        before = next(lower, None)
+        worse = before and is_worse(each.succeeded, each.failed, before.succeeded, before.failed)
+        marked.append(replace(each, worse_than=before.version) if before and worse else each)
+    return tuple(marked)
 
 
 def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:

@@ -127,6 +127,7 @@ class SandboxResult:
     detail: str = ""
     network: tuple[HostAccess, ...] = ()
     cpu_s: float = 0.0  # CPU time of all processes of the run
+    peak_memory: int = 0  # most resident bytes of its largest process; 0 if unknown
 
 
 OnOutput = Callable[[Stream, bytes], None]

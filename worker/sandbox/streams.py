@@ -134,6 +134,7 @@ class ProcessIO:
             detail=self.detail,
             # A script that ignores SIGCHLD hides its children's CPU time from its parent, but not its cgroup.
             cpu_s=max(self.status.get("cpu_ms", 0) / 1000, self.group.cpu_s() if self.group else 0.0),
+            peak_memory=self.status.get("peak_memory", 0),
         )
 
     def _exit_status(self, tier: str) -> tuple[int | None, int | None]:

@@ -1,4 +1,4 @@
-"""Charts with a stacked column per day."""
+"""Charts of a skill's days: a stacked column per day, and a line of success rates per version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from datetime import date
 
 from django.utils.functional import Promise
 
-from portal.presenters.charts import Block, columns
+from portal.presenters.charts import WIDTH, Block, columns
+from worker.run_views.statistics import RunDay, VersionStatistics
 
 HEIGHT = 90.0
 
@@ -55,3 +56,35 @@ def day_chart(days: Sequence[tuple[date, Sequence[int]]], series: tuple[Series, 
     )
     labels = (days[0][0], days[len(days) // 2][0], days[-1][0]) if days else ()
     return DayChart(series, tuple(bars), max(map(sum, counts), default=0), labels)
+
+
+@dataclass(frozen=True)
+class Point:
+    x: float
+    y: float
+    title: str
+
+
+@dataclass(frozen=True)
+class RateLine:
+    """The success rate of one version per day with runs; ``path`` is a list of SVG points."""
+
+    version: str
+    points: tuple[Point, ...]
+
+    @property
+    def path(self) -> str:
+        return " ".join(f"{point.x:.1f},{point.y:.1f}" for point in self.points)
+
+
+def rate_lines(versions: Sequence[VersionStatistics], days: Sequence[RunDay]) -> list[RateLine]:
+    """The lines of the two highest versions that have runs on more than one day."""
+    places = {day.day: place for place, day in enumerate(days)}
+    shown = [each for each in versions if len(each.days) > 1][:2]
+    return [RateLine(each.version, tuple(_point(each, day, places) for day in each.days)) for each in shown]
+
+
+def _point(version: VersionStatistics, day: RunDay, places: dict[date, int]) -> Point:
+    x = (places[day.day] + 0.5) * WIDTH / len(places)
+    title = f"{day.day:%Y-%m-%d} · {version.version}: {day.percent:.0f} % ({day.succeeded + day.failed})"
+    return Point(x, HEIGHT * (1 - day.percent / 100), title)

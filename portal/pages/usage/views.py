@@ -9,12 +9,14 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from portal.pages.skill.views.skill import layout
-from portal.pages.usage.presenters import Series, day_chart
+from portal.pages.usage.presenters import Series, day_chart, rate_lines
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill, UseKind
 from registry.usage import scores
+from worker.failures.groups import top_groups
+from worker.run_views.regression import MIN_SAMPLE
 from worker.run_views.statistics import skill_statistics
 
 _KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL)
@@ -38,6 +40,10 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         ),
         "shown_days": scores.HISTORY_DAYS,
         "runs": runs,
+        "rates": rate_lines(runs.versions, runs.days),
+        "groups": top_groups(skill, request.actor),
+        "has_worse": any(each.worse_than for each in runs.versions),
+        "sample": MIN_SAMPLE,
         "run_days": [day for day in reversed(runs.days) if day.succeeded or day.failed],
         "runs_chart": day_chart([(day.day, [day.succeeded, day.failed]) for day in runs.days], _OUTCOMES),
     }

@@ -117,7 +117,7 @@ def create_runs(version, alice, number: int) -> None:
             rows.append(Run(**fields | times | more))
         made = Run.objects.bulk_create(rows)
         Attempt.objects.bulk_create(
-            Attempt(run=run, number=1, worker="w", started_at=run.started_at) for run in made
+            Attempt(run=run, number=1, worker="w", started_at=run.created_at) for run in made
         )
         LogChunk.objects.bulk_create(
             LogChunk(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"done\n") for run in made

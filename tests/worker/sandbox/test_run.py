@@ -32,6 +32,13 @@ def test_both_streams_and_the_exit_code_come_back(go):
     assert (ended.stdout, ended.stderr) == (b"out\n", b"err\n")
 
 
+def test_peak_memory_is_that_of_the_largest_process(go):
+    small = go(*PYTHON, "pass").peak_memory
+    child = "import os; os.fork() or bytearray(b'x' * (90 << 20))"
+    assert 1 << 20 < small < 60 << 20
+    assert 90 << 20 < go(*PYTHON, f"{child}; os.wait()").peak_memory < 200 << 20
+
+
 def test_a_signal_is_told_from_an_exit_code(go):
     ended = go("bash", "-c", "kill -SEGV $$")
     assert (ended.ending, ended.exit_code, ended.signal) == ("exited", None, 11)

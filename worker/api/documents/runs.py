@@ -227,8 +227,9 @@ class RunDoc(Doc):
     duration_ms = serializers.FloatField(**_OPTIONAL)
     sandbox = serializers.DictField(
         **_OPTIONAL,
-        help_text="`{tier, enforcement, interpreter, programs}`: also the version of the script's "
-        "interpreter and the system whose programs it can call.",
+        help_text="`{tier, enforcement, interpreter, programs, cpu_ms, peak_memory}`: also the version of "
+        "the script's interpreter, the system whose programs it can call, the CPU time of all its processes, "
+        "and the largest resident memory of one of them, in bytes.",
     )
     network = serializers.ListField(
         child=serializers.DictField(),

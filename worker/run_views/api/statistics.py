@@ -1,5 +1,6 @@
 """The endpoint of a skill's run statistics."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpResponse
@@ -11,9 +12,16 @@ from registry.api.documents.skills import Doc
 from registry.api.endpoint import SkillEndpoint
 from registry.api.schema import Operations
 from registry.identity.permissions import Action
+from worker.failures.groups import TopGroup, top_groups
 from worker.run_views.statistics import RunDay, VersionStatistics, skill_statistics
 
 operation = Operations("runs")
+
+
+class TopErrorGroupDoc(Doc):
+    id = serializers.CharField()
+    title = serializers.CharField(help_text="The cause, or the failure code if you can't read the cause.")
+    failures = serializers.IntegerField()
 
 
 class VersionStatisticsDoc(Doc):
@@ -24,7 +32,18 @@ class VersionStatisticsDoc(Doc):
         allow_null=True, help_text="Median duration, without runs that were answered from the cache."
     )
     p95_ms = serializers.FloatField(allow_null=True)
+    failed = serializers.IntegerField(help_text="Failed, timed out and lost runs.")
+    peak_cpu_ms = serializers.IntegerField(help_text="Highest CPU time of one run; 0 if unknown.")
+    peak_memory = serializers.IntegerField(
+        help_text="Largest resident memory of one process, in bytes; 0 if unknown."
+    )
+    worse_than = serializers.CharField(
+        allow_null=True,
+        help_text="The predecessor, if this version fails clearly more often (Fisher's exact test, 1 %, at "
+        "least 20 runs of each). Otherwise null.",
+    )
     failure_codes = serializers.DictField(child=serializers.IntegerField())
+    error_groups = TopErrorGroupDoc(many=True, help_text="The three groups with the most failures, ever.")
 
 
 class RunDayStatisticsDoc(Doc):
@@ -47,25 +66,32 @@ class RunStatistics(SkillEndpoint):
         "get_run_statistics", "Get a skill's run statistics by version and day", answer=RunStatisticsDoc
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Counts the newest 5,000 ended runs of the last 90 days that you can see."""
+        """Counts the ended runs of the last 90 days that you can see."""
         skill = self.skill(team, slug)
-        current = skill_statistics(skill, self.actor)
+        current, groups = skill_statistics(skill, self.actor), top_groups(skill, self.actor)
         document = {
             "skill": str(skill),
-            "versions": [_version(each) for each in current.versions],
+            "versions": [_version(each, groups.get(each.version, ())) for each in current.versions],
             "days": [_day(each) for each in current.days if each.succeeded or each.failed],
         }
         return etag.document_response(request, document)
 
 
-def _version(each: VersionStatistics) -> dict[str, Any]:
+def _version(each: VersionStatistics, groups: Sequence[TopGroup]) -> dict[str, Any]:
     return {
         "version": each.version,
         "runs": each.runs,
         "succeeded": each.succeeded,
+        "failed": each.failed,
+        "peak_cpu_ms": each.peak_cpu_ms,
+        "peak_memory": each.peak_memory,
+        "worse_than": each.worse_than or None,
         "p50_ms": each.p50_ms,
         "p95_ms": each.p95_ms,
         "failure_codes": dict(each.codes),
+        "error_groups": [
+            {"id": group.uid, "title": group.title, "failures": group.count} for group in groups
+        ],
     }
 
 

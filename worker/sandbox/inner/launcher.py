@@ -120,7 +120,8 @@ def _run_order(order: dict[str, Any], run_socket: socket.socket, streams: list[i
         # CPU time of all processes of the run, because this process reaps all of them.
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu_ms = round((used.ru_utime + used.ru_stime) * 1000)
-        _send(run_socket, cpu_ms=cpu_ms, finished_at=time.monotonic(), ended=True)
+        peak = used.ru_maxrss << 10  # of the largest process
+        _send(run_socket, cpu_ms=cpu_ms, peak_memory=peak, finished_at=time.monotonic(), ended=True)
     else:
         _remove_cgroups(order["cgroup"])
 
