@@ -36,4 +36,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("skills/<str:team>/<str:slug>/", include(run_views.skill_urlpatterns)),
     path("skills/<str:team>/<str:slug>/versions/<str:number>/", include(dependencies.version_urlpatterns)),
     path("skills/<str:team>/<str:slug>/versions/<str:number>/", include(cases.version_urlpatterns)),
+    path("skills/<str:team>/<str:slug>/versions/<str:number>/", include(run_views.version_urlpatterns)),
 ]

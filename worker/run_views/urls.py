@@ -1,6 +1,7 @@
 from django.urls import path
 
 from worker.run_views.api.compare import CompareRuns
+from worker.run_views.api.observed import VersionObservedPermissions
 from worker.run_views.api.statistics import RunStatistics
 
 urlpatterns = [
@@ -9,4 +10,8 @@ urlpatterns = [
 
 skill_urlpatterns = [
     path("statistics", RunStatistics.as_view(), name="api-run-statistics"),
+]
+
+version_urlpatterns = [
+    path("observed-permissions", VersionObservedPermissions.as_view(), name="api-observed-permissions"),
 ]

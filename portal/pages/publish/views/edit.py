@@ -26,6 +26,7 @@ from registry.packages.problems import Refusal, code_named
 from registry.rates.limits import RateLimit, count_request
 from registry.versions.content import edit as editing
 from registry.versions.errors import EDIT_CONFLICT
+from worker.run_views.observed import observed_permissions
 
 _TYPED = ("text-", "added-", "changelog")
 
@@ -76,6 +77,7 @@ def _check_or_publish(request: ActorRequest, version: Version, form: EditForm) -
         "ok": preview.ok and edition.package.ok,
         "problems": by_file(all_problems(edition.package, preview), edition.package.files),
         "differences": differences(form.package_files, edition.package.files),
+        "observed": observed_permissions(version, request.actor),
         "profile_reports": profile_reports(edition.package),
     }
     return _render(request, version, form, context)

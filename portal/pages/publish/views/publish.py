@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -31,6 +32,7 @@ from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.index.abilities import Ability, detect_abilities
+from registry.lookup.skills import find_skill
 from registry.models import Team, Version
 from registry.packages.archive.repack import repack
 from registry.packages.limits import Limits
@@ -42,9 +44,10 @@ from registry.packages.read_package import read_files, read_upload
 from registry.rates.limits import RateLimit, count_request
 from registry.storage import blobs
 from registry.versions.errors import ADDITIONS_NOT_CARRIED, SKILL_PURGED, VERSION_PURGED
-from registry.versions.publishing.publish import Publication, preview_publication, publish
+from registry.versions.publishing.publish import Preview, Publication, preview_publication, publish
 from worker.files.inputs import delete_input, store_input
 from worker.models import InputFile
+from worker.run_views.observed import ObservedPermissions, observed_permissions
 
 _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
 
@@ -113,12 +116,23 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
         "profile": profile_cause(package),
         "profile_reports": profile_reports(package),
         "allowances": allowances(package.manifest),
+        "observed": _observed(preview, request.actor),
         "ok": preview.ok and package.ok,
         "migration": migration,
         "changes": [change.translated(_) for change in migration.changes] if migration else [],
         "stored": stored,
     }
     return render(request, "publish/publish.html", context)
+
+
+def _observed(preview: Preview, actor: Actor) -> ObservedPermissions | None:
+    """The accesses of the skill's latest version; None for a new skill."""
+    if preview.creates_skill or not preview.skill:
+        return None
+    with suppress(Refusal):
+        latest = find_skill(preview.skill, actor).latest
+        return observed_permissions(latest, actor) if latest else None
+    return None
 
 
 def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migration | None:

@@ -36,6 +36,7 @@ from registry.trigger_tests import evaluate
 from registry.usage import scores
 from registry.versions.publishing import version_rows
 from worker.cases.results import case_results
+from worker.run_views.observed import observed_permissions
 from worker.run_views.statistics import version_statistics
 
 _SEVERITIES = ("error", "warning", "notice")
@@ -139,6 +140,7 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
     runnable: RunnableVersion = context["runnable_version"]
     context |= _contract(runnable) | {
         "statistics": version_statistics(version, request.actor),
+        "observed": observed_permissions(version, request.actor) if request.actor.user else None,
         "readme": readme_html(version),
         "needs": need_groups(version),
         "additions": version_additions(version, request.actor),

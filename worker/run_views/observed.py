@@ -1,0 +1,94 @@
+"""What the runs of a version accessed, next to what the version declares: hosts, secrets and other skills."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from registry.additions.additions import effective_manifest
+from registry.identity.actors import Actor
+from registry.models import Version
+from worker.models import DailyRuns, Run
+from worker.queue.states import ENDED
+from worker.sandbox.egress.allowed_hosts import parse_allowlist
+
+MAX_RUNS = 500  # newest runs that are read for secrets and other skills
+MAX_HOSTS = 100
+
+
+@dataclass(frozen=True)
+class ObservedAccess:
+    """``kind`` is host, secret or skill. ``used`` counts connections for hosts, otherwise runs or child runs.
+
+    ``refused`` counts refused connections.
+    """
+
+    kind: str
+    name: str
+    is_declared: bool
+    used: int = 0
+    refused: int = 0
+
+
+@dataclass(frozen=True)
+class ObservedPermissions:
+    """``runs`` is the number of ended runs of the version that the actor can read."""
+
+    version: str
+    runs: int
+    rows: tuple[ObservedAccess, ...]
+
+
+def observed_permissions(version: Version, actor: Actor) -> ObservedPermissions:
+    """The accesses of the version's runs that the actor can read, with those of removed runs for hosts.
+
+    Hosts can come from the callers' inputs, so only readable runs count. Additions count as declared.
+    """
+    manifest = effective_manifest(version)
+    runs, hosts = _hosts(version, actor)
+    newest = Run.objects.readable_by(actor).without_cases().filter(
+        skill=version.skill_id, version_number=version.number, status__in=ENDED
+    )  # fmt: skip
+    chosen = dict(newest.order_by("-pk").values_list("pk", "grants")[:MAX_RUNS]) if actor.user else {}
+    secrets = Counter(name for grants in chosen.values() for name in grants.get("secrets", {}))
+    below = Run.objects.filter(parent__in=chosen).order_by().values_list("skill_label")
+    skills = dict(below.annotate(n=Count("pk")))
+    rows = [*_host_rows(manifest.security.network_allowlist, hosts)]
+    rows += _rows("secret", manifest.security.secrets, secrets)
+    rows += _rows("skill", manifest.requires, skills)
+    return ObservedPermissions(version.number, runs, tuple(rows))
+
+
+def _hosts(version: Version, actor: Actor) -> tuple[int, dict[str, list[int]]]:
+    """The number of runs, and by host the numbers of allowed and refused connections."""
+    counted = DailyRuns.objects.readable_by(actor)
+    counted = counted.filter(skill=version.skill_id, version_number=version.number)
+    runs, total = 0, dict[str, list[int]]()
+    for number, hosts in counted.values_list("runs", "hosts"):
+        runs += number
+        for host, (allowed, refused) in hosts.items():
+            sums = total.setdefault(host, [0, 0])
+            sums[0] += allowed
+            sums[1] += refused
+    return runs, total
+
+
+def _host_rows(declared: Iterable[str], hosts: Mapping[str, list[int]]) -> Iterator[ObservedAccess]:
+    """Yields declared entries with their connections, then hosts that no entry covers, most refused first."""
+    left = dict(hosts)
+    for text in dict.fromkeys(declared):
+        covered = [host for host in left for entry in parse_allowlist([text]) if entry.covers(host)]
+        sums = [left.pop(host) for host in covered]
+        yield ObservedAccess("host", text, True, sum(pair[0] for pair in sums), sum(pair[1] for pair in sums))
+    others = sorted(left.items(), key=lambda item: (-item[1][1], item[0]))
+    for host, (allowed, refused) in others[:MAX_HOSTS]:
+        yield ObservedAccess("host", host, False, allowed, refused)
+
+
+def _rows(kind: str, declared: Iterable[str], used: Mapping[str, int]) -> Iterator[ObservedAccess]:
+    names = dict.fromkeys(declared)
+    for name in (*names, *sorted(used.keys() - names.keys())):
+        yield ObservedAccess(kind, name, name in names, used.get(name, 0))
