@@ -15,6 +15,7 @@ from registry.versions.publishing.version_rows import serialize_problem
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
 from tests.pages import part, parts
+from worker.models import Schedule, ScheduleFiring
 from worker.protocols.errors import TIMEOUT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P11", "C9")]
@@ -141,3 +142,32 @@ def test_failure_message_of_the_platform_is_in_the_reader_s_language(browse, ver
 def test_public_skills_without_runs_are_shown_to_anonymous_users(browse, team, alice):
     publish_files(tidy_files(), team=team, user=alice, visibility="public")
     assert part(browse().get("/"), "skill")["value"] == "docs/weekly-report"
+
+
+def test_schedule_needs_its_owner_while_its_newest_due_time_failed(browse, alice, bob, charlie, team):
+    version = publish_files(tidy_files(), team=team, user=alice)
+    due = timezone.now() - timedelta(hours=2)
+    schedule = Schedule.objects.create(
+        name="Nightly", skill=version.skill, skill_label=str(version.skill), team=team, skill_team=team,
+        run_as=alice, request={}, kind="cron", cron="0 9 * * *", starts_at=due, channel="latest", next_at=due,
+    )  # fmt: skip
+
+    def add(hours, state, run=None):
+        at = due + timedelta(hours=hours)
+        ScheduleFiring.objects.create(
+            schedule=schedule, due=at, last_due=at, fire_at=at, state=state, run=run
+        )
+
+    def needs(user):
+        return parts(browse(user).get("/"), "need", kind="schedule")
+
+    for number, state in enumerate(("missed", "refused")):
+        add(number / 10, state)
+        (need,) = needs(alice)
+        assert need.select("a", href=f"/schedules/{schedule.uid}/")
+    assert (needs(bob), needs(charlie)) == ([], [])
+    add(0.3, "started", make_run(version, alice, team, status="failed", failure_code=TIMEOUT.name))
+    add(0.4, "pending")
+    assert TIMEOUT.name in needs(alice)[0].text
+    add(0.5, "started", make_run(version, alice, team))
+    assert needs(alice) == []

@@ -1,4 +1,4 @@
-"""Tasks that wait for the user: approvals, held versions and failed imports."""
+"""Tasks that wait for the user: approvals, held versions, failed imports, and missed or failed schedules."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
+from django.db.models import Max, Q
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -17,16 +18,17 @@ from registry.identity.actors import Actor
 from registry.imports.report import load_problems
 from registry.models import Import, ImportStatus, Source
 from registry.review.findings import list_held_versions
-from worker.models import Approval
+from worker.models import Approval, FiringState, RunStatus, Schedule, ScheduleFiring
 
 MAX_PER_KIND = 4
+_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 _MAX_APPROVALS = 50  # number of requests read and grouped
-_IMPORTS_FOR = timedelta(days=7)  # older failed imports are not shown
+_SHOWN_FOR = timedelta(days=7)  # older failed imports and schedules are not shown
 
 
 @dataclass(frozen=True)
 class Need:
-    """One task to decide or repair. ``kind`` is "approval", "held" or "import"."""
+    """One task to decide or repair. ``kind`` is "approval", "held", "import" or "schedule"."""
 
     kind: str
     icon: str
@@ -55,6 +57,7 @@ def needs_of(actor: Actor) -> Needs:
         (list(_approvals(actor)), reverse("approvals"), _("All approvals")),
         (list(_held(actor)), reverse("held"), _("All held versions")),
         (list(_failed_imports(actor)), reverse("imports"), _("All imports")),
+        (list(_failed_schedules(actor)), reverse("schedules"), _("All schedules")),
     ):
         rows += found[:MAX_PER_KIND]
         if len(found) > MAX_PER_KIND:
@@ -102,8 +105,8 @@ def _held(actor: Actor) -> Iterator[Need]:
 
 
 def _failed_imports(actor: Actor) -> Iterator[Need]:
-    """Yields a task for each visible source whose last import failed within ``_IMPORTS_FOR``."""
-    since = timezone.now() - _IMPORTS_FOR
+    """Yields a task for each visible source whose last import failed within ``_SHOWN_FOR``."""
+    since = timezone.now() - _SHOWN_FOR
     recent = Import.objects.filter(source__in=Source.objects.visible_to(actor), created_at__gte=since)
     seen: set[int] = set()
     for report in recent.select_related("source").order_by("-pk")[:100]:
@@ -114,6 +117,29 @@ def _failed_imports(actor: Actor) -> Iterator[Need]:
             text = _("Import of %(source)s failed") % {"source": report.source.location}
             url = reverse("import", args=[report.uid])
             yield Need("import", "download", text, _problem(report), url, _("View import"), report.created_at)
+
+
+def _failed_schedules(actor: Actor) -> Iterator[Need]:
+    """Yields a task for each schedule of the actor or of a team that they maintain, if the newest due
+    time was missed or refused, or its run failed.
+    """
+    schedules = Schedule.objects.readable_by(actor).values("pk")
+    decided = ScheduleFiring.objects.filter(schedule__in=schedules, due__gte=timezone.now() - _SHOWN_FOR)
+    newest = decided.exclude(state=FiringState.PENDING).values("schedule").annotate(key=Max("pk"))
+    texts = {
+        FiringState.MISSED.value: _("Schedule %(name)s missed its time"),
+        FiringState.REFUSED.value: _("Schedule %(name)s could not start a run"),
+        FiringState.STARTED.value: _("The last run of schedule %(name)s failed"),
+    }
+    failed = Q(state__in=(FiringState.MISSED, FiringState.REFUSED)) | Q(run__status__in=_FAILED)
+    rows = ScheduleFiring.objects.filter(failed, pk__in=newest.values("key")).select_related(
+        "schedule", "run"
+    )
+    for firing in rows.order_by("-due")[: MAX_PER_KIND + 1]:
+        text = texts[firing.state] % {"name": firing.schedule.name or firing.schedule.skill_label}
+        url = reverse("schedule", args=[firing.schedule.uid])
+        detail = firing.run.failure_code if firing.run else firing.schedule.skill_label
+        yield Need("schedule", "queued", text, detail, url, _("View schedule"), firing.last_due)
 
 
 def _problem(report: Import) -> str:
