@@ -1,6 +1,7 @@
-"""Charts of a skill's days: a stacked column per day, and a line of success rates per version."""
+"""Charts of a skill's days: a stacked column per day, and lines of success rates per version and week."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -67,7 +68,7 @@ class Point:
 
 @dataclass(frozen=True)
 class RateLine:
-    """The success rate of one version per day with runs; ``path`` is a list of SVG points."""
+    """The success rate of one version per week with runs; ``path`` is a list of SVG points."""
 
     version: str
     points: tuple[Point, ...]
@@ -78,13 +79,20 @@ class RateLine:
 
 
 def rate_lines(versions: Sequence[VersionStatistics], days: Sequence[RunDay]) -> list[RateLine]:
-    """The lines of the two highest versions that have runs on more than one day."""
-    places = {day.day: place for place, day in enumerate(days)}
-    shown = [each for each in versions if len(each.days) > 1][:2]
-    return [RateLine(each.version, tuple(_point(each, day, places) for day in each.days)) for each in shown]
+    """The lines of the two highest versions that have runs in more than one week; ``days`` are all days."""
+    lines = (RateLine(each.version, tuple(_points(each, days))) for each in versions)
+    return [line for line in lines if len(line.points) > 1][:2]
 
 
-def _point(version: VersionStatistics, day: RunDay, places: dict[date, int]) -> Point:
-    x = (places[day.day] + 0.5) * WIDTH / len(places)
-    title = f"{day.day:%Y-%m-%d} · {version.version}: {day.percent:.0f} % ({day.succeeded + day.failed})"
-    return Point(x, HEIGHT * (1 - day.percent / 100), title)
+def _points(version: VersionStatistics, days: Sequence[RunDay]) -> Iterator[Point]:
+    """Yields a point in the middle of each week with runs. Weeks start with the first of ``days``."""
+    weeks: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for each in version.days:
+        week = weeks[(each.day - days[0].day).days // 7]
+        week[0] += each.succeeded
+        week[1] += each.succeeded + each.failed
+    for place, (succeeded, runs) in sorted(weeks.items()):
+        first = days[place * 7].day
+        percent = 100 * succeeded / runs
+        title = f"{first:%Y-%m-%d} · {version.version}: {percent:.0f} % ({succeeded}/{runs})"
+        yield Point(min(place * 7 + 3.5, len(days)) * WIDTH / len(days), HEIGHT * (1 - percent / 100), title)
