@@ -77,3 +77,14 @@ def test_notice_and_sbom_list_each_package():
 
 def _canonical(name):
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def test_each_package_has_hashes():
+    """A package without one would be refused at installation, together with all others."""
+    for path in (
+        ROOT / "requirements.txt",
+        *(ROOT / "requirements").glob("*.txt"),
+        ROOT / "tests/requirements.txt",
+    ):
+        blocks = re.split(r"\n(?=[A-Za-z])", path.read_text())
+        assert [block.splitlines()[0] for block in blocks[1:] if "--hash=sha256:" not in block] == [], path
