@@ -59,8 +59,8 @@ def send_reset_links(links: Iterable[tuple[User, str]]) -> None:
 
 
 def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
-    """Mails a link to create an account in a thread. If the address has accounts, mails their user names
-    instead.
+    """Sends, in a thread, a mail with a link to create an account. If the address already has accounts, the
+    mail contains their user names instead.
     """
     known = ", ".join(usernames)
     if known:

@@ -4,8 +4,8 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)(
-    _("%(skill)s is visible only to its team; a canonical skill must have the visibility site or public."),
-    _("Ask a maintainer of the skill to change its visibility; internal skills always stay private."),
+    _("Can't make %(skill)s canonical: its visibility is not `site` or `public`."),
+    _("Ask a maintainer of the skill to change its visibility; an internal skill can't be made visible."),
 )
 CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),

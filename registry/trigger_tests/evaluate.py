@@ -144,8 +144,8 @@ def _evaluate(test: _Test, skill: Skill, actor: Actor) -> TriggerTestOutcome:
 
 
 def stored_results(version: Version, actor: Actor) -> list[TriggerTestResult]:
-    """The stored results. Those of tests outside the package are only for the skill's team and
-    administrators.
+    """Stored trigger-test results of the version. Includes tests that are not in the package only if
+    ``actor`` is an administrator or in the skill's team.
     """
     rows = version.trigger_test_results.order_by("pk")
     if actor.is_administrator or version.skill.team_id in actor.team_ids:

@@ -102,6 +102,6 @@ ADDITIONS_YANKED = declare("ADDITIONS_YANKED", lambda *, version: ..., http=409)
 ADDITIONS_NOT_CARRIED = declare(
     "ADDITIONS_NOT_CARRIED", lambda *, earlier, version, names, page: ..., severity="notice"
 )(
-    _("The scripts of %(version)s need additions that only %(earlier)s has: %(names)s."),
-    _("Ask a maintainer to add them at %(page)s."),
+    _("The scripts of %(version)s need items that were added only to %(earlier)s: %(names)s."),
+    _("Ask a maintainer to add these items to %(version)s at %(page)s."),
 )

@@ -11,7 +11,8 @@ RUN_LABELS_TOO_MANY = declare("RUN_LABELS_TOO_MANY", lambda *, limit: ...)(
     _("A run can't have more than %(limit)s labels."), _("Remove a label.")
 )
 RUN_NOTE_INVALID = declare("RUN_NOTE_INVALID", lambda *, limit: ...)(
-    _("A note must have between 1 and %(limit)s characters."), _("Shorten the note, or add another one.")
+    _("A note must have between 1 and %(limit)s characters."),
+    _("Enter text, and split a long note into several."),
 )
 RUN_NOTES_TOO_MANY = declare("RUN_NOTES_TOO_MANY", lambda *, limit: ...)(
     _("A run can't have more than %(limit)s notes."), _("Edit or delete a note.")

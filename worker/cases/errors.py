@@ -5,5 +5,5 @@ from registry.packages.problems import gettext_noop as _
 
 CASES_NONE = declare("CASES_NONE", lambda *, version: ..., http=409)(
     _("Can't run the cases: %(version)s has no valid ones."),
-    _("Add cases to tests/cases.yaml in the package."),
+    _("Add valid cases to tests/cases.yaml in the package, then publish a new version."),
 )

@@ -13,15 +13,15 @@ SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *,
     _("The address is invalid for the channel %(channel)s."),
     _(
         "Send a URL for a webhook or chat, and an e-mail address for a team's e-mail. In all other "
-        "cases, send no address."
+        "cases, send no address; an inbox can't receive test messages."
     ),
 )
 SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, least: ...)(
-    _("A signed webhook needs a secret of at least %(least)s characters."),
     _(
-        "Send a random secret for a webhook. Other channels than webhook, Feishu and DingTalk accept "
-        "no secret."
+        "Invalid secret: a signed webhook needs at least %(least)s characters; only webhook, Feishu and "
+        "DingTalk accept a secret."
     ),
+    _("Send a random secret of that length for a webhook, or leave the secret out for other channels."),
 )
 SUBSCRIPTION_EMAIL_MISSING = declare("SUBSCRIPTION_EMAIL_MISSING")(
     _("Can't subscribe by e-mail: your account has no e-mail address."),
@@ -41,9 +41,9 @@ MAIL_NOT_CONFIGURED = declare("MAIL_NOT_CONFIGURED", http=503)(
 )
 DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=409)(
     _("Can't retry this delivery: it is %(state)s, and only queued and failed ones can be retried."),
-    _("Replay the delivery to send it again with a new ID."),
+    _("Replay a sent notification to send it again with a new ID, or send a new test message."),
 )
 DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
-    _("Can't replay this delivery: only sent and failed ones can be replayed."),
-    _("Wait until the delivery ends, or retry it."),
+    _("Can't replay this delivery: only sent or failed notifications can be replayed."),
+    _("Retry a queued or failed delivery, or send a new test message."),
 )

@@ -48,7 +48,7 @@ class GroupView:
 
 @dataclass(frozen=True)
 class GroupFilter:
-    """The filters of the list. A group must match all fields that are set."""
+    """Filters for the list of error groups. A group must match all fields that are set."""
 
     skill: str = ""  # team/slug
     team: str = ""  # slug of the skill's team

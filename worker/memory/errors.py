@@ -37,5 +37,8 @@ MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
 )
 MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(
     _("This memory was deleted."),
-    _("You can restore a memory within 15 minutes of its deletion, unless the same memory was stored again."),
+    _(
+        "Restore a memory within 15 minutes of its deletion; after that, or if it was stored again, store or "
+        "use the new one."
+    ),
 )

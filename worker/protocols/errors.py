@@ -27,7 +27,7 @@ TIMEOUT = declare("TIMEOUT")(
 )
 PERMISSION_DENIED = declare("PERMISSION_DENIED")(
     _("The skill lacks a permission that it needs."),
-    _("Request access to the resource named in the message."),
+    _("Request access to the resource that the script's error message names."),
 )
 DATA_NOT_FOUND = declare("DATA_NOT_FOUND")(
     _("The requested data was not found."), _("Check that the inputs refer to existing data.")

@@ -234,7 +234,9 @@ def _advice(cause: Cause, last: Sequence[str]) -> FailureKind | None:
 
 
 def _first_name(patterns: Sequence[re.Pattern[str]], line: str) -> str:
-    """The first name after an installer's options, without quotes and version; "" without one."""
+    """The first package name in an installer command, after its options, without quotes and version; "" if
+    there is none.
+    """
     for pattern in patterns:
         if not (found := pattern.search(line)):
             continue

@@ -8,8 +8,8 @@ RUN_BATCH_FILTER_REQUIRED = declare("RUN_BATCH_FILTER_REQUIRED")(
     _("Set at least one filter, such as `skill` or `status`."),
 )
 RUN_BATCH_EMPTY = declare("RUN_BATCH_EMPTY", http=409)(
-    _("No run that this action applies to matches the filter."),
-    _("Change the filter. Only active runs can be cancelled; only ended runs can run again."),
+    _("Can't start the batch: the filter matches no run that this action can change."),
+    _("Change the filter to match active runs for cancelling, or ended runs for repeating."),
 )
 RUN_BATCH_TOO_LARGE = declare("RUN_BATCH_TOO_LARGE", lambda *, count, limit: ...)(
     _("%(count)s runs match the filter; a batch can have at most %(limit)s."),
@@ -23,7 +23,8 @@ RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
     _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
 )
 RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
-    _("Can't cancel the batch: it has ended."), _("To cancel its runs that have not started, undo the batch.")
+    _("Can't cancel the batch: it has ended."),
+    _("If the batch repeats runs, undo it to cancel the runs that have not started."),
 )
 RUN_BATCH_NO_UNDO = declare("RUN_BATCH_NO_UNDO", http=409)(
     _("Can't undo the batch: cancelled runs can't continue."), _("Run the cancelled runs again.")

@@ -93,7 +93,9 @@ def _decide(request: ActorRequest) -> HttpResponse:
 
 
 def _proposal_row(write: MemoryWrite, actor: Actor) -> dict[str, Any]:
-    """A proposal for templates; ``skill`` is "" and ``run`` None if the actor may not see them."""
+    """Template context of a proposed memory write; ``skill`` is "" and ``run`` None if the actor may not see
+    them.
+    """
     visible = Run.objects.visible_to(actor).filter(pk=write.run_id).exists()
     known = visible or can_see_skill(write.run, actor)
     why = explain(write.code, {}) if write.code else None

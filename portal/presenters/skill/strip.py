@@ -37,7 +37,7 @@ class Strip:
 
 
 def strip_of(newest_first: Iterable[Run]) -> Strip:
-    """The strip of at most 30 runs. Reads ``status`` and ``created_at`` only."""
+    """Bars and success counts of the newest 30 runs. Reads only ``status`` and ``created_at``."""
     runs = list(newest_first)[:LENGTH][::-1]
     start = LENGTH - len(runs)
     bars = tuple(

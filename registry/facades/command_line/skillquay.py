@@ -330,7 +330,9 @@ def read_lock() -> dict[str, Any]:
 
 
 def package_files(folder: Path) -> list[tuple[str, Path]]:
-    """The files by their path in the folder, as they are in an archive: SKILL.md first."""
+    """Pairs of relative path and file in archive order: SKILL.md first, then by path. Omits ``IGNORED``
+    names.
+    """
     found = []
     for path in folder.rglob("*"):
         name = path.relative_to(folder)

@@ -93,7 +93,7 @@ def build_marketplace(market: Marketplace) -> BuiltRepository:
     events = _events(market)
     texts = _descriptions(event.release.digest for event in events)
     sizes = [event.release.size for event in events]
-    start = max(_start(len(events), len(market.skills)), size_start(sizes))
+    start = max(_combined_events(len(events), len(market.skills)), size_start(sizes))
     state: dict[str, list[HistoryEntry]] = {}
     folders: dict[tuple[str, str], Entry] = {}
     for event in events[:start]:
@@ -155,8 +155,8 @@ def _events(market: Marketplace) -> list[_Event]:
     return sorted(found, key=lambda event: (event.at, event.is_yank, event.release.key))
 
 
-def _start(events: int, plugins: int) -> int:
-    """The number of events before the first commit."""
+def _combined_events(events: int, plugins: int) -> int:
+    """The number of oldest events that the first commit combines; each later event gets its own commit."""
     step = min(_MAX_STEP, 1 << max(0, (_MAX_ROWS // max(plugins, 1)).bit_length() - 1))
     return max(0, (events // step - 1) * step)
 

@@ -50,8 +50,8 @@ SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity
     _("Add scripts/%(script)s.py, .sh or .js, or remove the declaration."),
 )
 SECTION_MISSING = declare("SECTION_MISSING", lambda *, section, chinese: ..., severity="warning")(
-    _("The text has no section named %(section)s."),
-    _("Add the heading %(section)s (%(chinese)s) and its content."),
+    _("SKILL.md has no section %(section)s."),
+    _("Add a heading %(section)s or %(chinese)s, and its content."),
 )
 SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
     _("A single-file skill must have exactly one Python script; this one has %(count)s."),

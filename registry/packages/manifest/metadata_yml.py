@@ -52,7 +52,7 @@ def with_metadata(front: FrontMatter, files: tuple[PackageFile, ...], limits: Li
 
 
 def read_metadata(file: PackageFile, limits: Limits) -> FrontMatter:
-    """The fields of METADATA.yml with their lines.
+    """The fields of METADATA.yml with their line numbers.
 
     Raises Refusal if the file is too large, not UTF-8, not readable as YAML or not a mapping.
     """

@@ -140,8 +140,8 @@ class CommandLineForm(forms.Form):
         return any(field.errors or field.value() not in _EMPTY for field in fields if not _is_file(field))
 
     def _field_groups(self) -> Iterator[tuple[FieldGroup, bool]]:
-        """Yields groups of fields in the order of their declaration, with True for those above the advanced
-        options.
+        """Yields ``(group, is_main)`` in declaration order; ``is_main`` is True for groups shown above the
+        advanced options.
         """
         parameters = [parameter for _name, parameter in self._numbered_parameters()]
         optional = sum(not each.required and not each.is_positional for each in parameters)

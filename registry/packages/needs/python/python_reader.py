@@ -138,7 +138,9 @@ class _PythonReader:
 
 
 def _module_names(each: ImportedModule) -> list[str]:
-    """The modules to install, with the members of a name that several distributions share."""
+    """The module names to map to distributions. A namespace shared by several distributions, such as
+    ``google.cloud``, becomes one name per imported member.
+    """
     if each.name in _SHARED and each.members:
         return [f"{each.name}.{member}" for member in each.members]
     return [each.name]
