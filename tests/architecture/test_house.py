@@ -21,8 +21,8 @@ OURS = ("registry", "worker", "portal")
 
 
 def _pins(name):
-    lines = (ROOT / name).read_text().splitlines()
-    return dict(line.split("==") for line in lines if line and not line.startswith("#"))
+    lines = (ROOT / name).read_text().replace("\\\n", "").splitlines()
+    return dict(line.split()[0].split("==") for line in lines if line and not line.startswith("#"))
 
 
 @pytest.mark.row("P9")
