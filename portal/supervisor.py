@@ -110,7 +110,7 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_terminate_with_parent(os.getpid()),
+            preexec_fn=terminate_with_parent(os.getpid()),
         )
         child.started_at = now
         assert child.running.stdout is not None
@@ -193,7 +193,7 @@ def _describe_exit(process: subprocess.Popen[bytes]) -> str:
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
-def _terminate_with_parent(parent: int) -> Callable[[], None]:
+def terminate_with_parent(parent: int) -> Callable[[], None]:
     """A function for ``preexec_fn`` that makes the kernel send SIGTERM to the child if the supervisor
     dies.
     """

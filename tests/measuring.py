@@ -104,6 +104,7 @@ def peak_mb(send: Callable[[], Any]) -> float:
 @contextmanager
 def _traced() -> Iterator[None]:
     _forget()
+    import_module("portal.urls")  # 44 MB, which the first request of a process would load
     gc.collect()
     tracemalloc.start()
     try:

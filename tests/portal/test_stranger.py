@@ -16,11 +16,13 @@ pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
 SECRET = "Kestrel-Zebra"
 PARTS = {"team": "docs", "slug": "kestrel", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
-PARTS |= {"before": "1.0.0", "after": "latest"}
+PARTS |= {"before": "1.0.0", "after": "latest", "tag": "stable"}
 ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing", "name": "stxble"}
-ABSENT |= {"before": "7.7.7", "after": "lxtest"}
+ABSENT |= {"before": "7.7.7", "after": "lxtest", "tag": "stxble"}
 OWN = {"pk": "1"}  # keys of second factors, of which each user reaches only their own
-LINKS = dict.fromkeys(("secret", "uidb64", "token", "note"), "none")  # links are secrets: nobody guesses them
+LINKS = dict.fromkeys(
+    ("secret", "uidb64", "token", "note", "ticket"), "none"
+)  # links are secrets: nobody guesses them
 
 
 def pages():

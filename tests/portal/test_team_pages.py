@@ -85,6 +85,7 @@ def test_removal_of_a_member_can_be_undone(browse, alice, bob, team):
                 "members",
                 "service-accounts",
                 "activity",
+                "notifications",
                 "rules",
                 "memory",
                 "secrets",

@@ -14,6 +14,7 @@ from django.db import connections
 
 from portal.operations.data_folder import lock_data_folder
 from portal.settings import database_settings
+from portal.supervisor import terminate_with_parent
 from registry.management.cli import USAGE_ERROR, ShellCommand
 from registry.management.progress import ProgressPrinter
 from registry.storage import blobs
@@ -97,7 +98,12 @@ def _manage(environment: dict[str, str], *arguments: str) -> None:
     """Runs a command of this release on the target. Raises CommandError if it fails."""
     argv = [sys.executable, "manage.py", *arguments]
     ended = subprocess.run(
-        argv, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.DEVNULL, check=False
+        argv,
+        cwd=settings.BASE_DIR,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        check=False,
+        preexec_fn=terminate_with_parent(os.getpid()),  # or it would disturb a repeated move
     )
     if ended.returncode:
         raise CommandError(f"{arguments[0]} failed on the target. Fix the cause, and repeat the command.")

@@ -92,16 +92,18 @@ def deliveries(request: ActorRequest) -> HttpResponse:
 
 @signed_in_action
 def retry(request: ActorRequest, uid: str) -> HttpResponse:
+    row = log.find(uid, request.actor)
     with show_refusals(request):
-        log.retry(log.find(uid, request.actor), request.actor)
+        log.retry(row, request.actor)
         messages.success(request, _("The delivery is sent now."))
     return redirect("deliveries")
 
 
 @signed_in_action
 def replay(request: ActorRequest, uid: str) -> HttpResponse:
+    row = log.find(uid, request.actor)
     with show_refusals(request):
-        log.replay(log.find(uid, request.actor), request.actor)
+        log.replay(row, request.actor)
         messages.success(request, _("The notification is sent again."))
     return redirect("deliveries")
 

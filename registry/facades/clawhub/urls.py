@@ -29,5 +29,5 @@ urlpatterns = [
     path(f"{_API}/skills/<str:slug>/install", reading.ClawHubInstall.as_view(), name="clawhub-install"),
     path(f"{_API}/skills/<str:slug>/verify", verification.Verify.as_view(), name="clawhub-verify"),
     path(f"{_API}/skills/<str:slug>/tags/<str:tag>", publishing.ClawHubTag.as_view(), name="clawhub-tag"),
-    path("clawhub/<path:rest>", UnknownRoute.as_view(), name="clawhub-unknown"),
+    path("clawhub/<path:path>", UnknownRoute.as_view(), name="clawhub-unknown"),
 ]
