@@ -72,7 +72,7 @@ def test_git_clones_pulls_and_verifies_a_private_skill(site, skill, tmp_path):
 
 def test_git_clones_and_pulls_a_marketplace(site, skill, tmp_path):
     git = Git(tmp_path, site.token)
-    git("clone", "-q", "--depth", "1", f"{site.url}/docs/all.git", "market")
+    git("clone", "-q", "--depth", "1", f"{site.url}/docs/all.private.git", "market")
     market = tmp_path / "market"
     before = json.loads((market / ".claude-plugin/marketplace.json").read_text())
     assert "from-git" in [row["name"] for row in before["plugins"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from registry.transfer.database import DatabaseTarget, snapshot
 from worker.health import heartbeats
 
 _TARGET = "transfer-target"
+_PAUSES_S = (2, 5, 0)  # after each attempt
 _SCHEMES = ("postgres", "postgresql", "sqlite")
 
 
@@ -95,15 +97,21 @@ def _connect(address: str) -> str:
 
 
 def _manage(environment: dict[str, str], *arguments: str) -> None:
-    """Runs a command of this release on the target. Raises CommandError if it fails."""
+    """Runs a command of this release on the target. Raises CommandError if it fails repeatedly.
+
+    PostgreSQL may still execute the last statement of a killed move, which a migration collides with.
+    """
     argv = [sys.executable, "manage.py", *arguments]
-    ended = subprocess.run(
-        argv,
-        cwd=settings.BASE_DIR,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        check=False,
-        preexec_fn=terminate_with_parent(os.getpid()),  # or it would disturb a repeated move
-    )
-    if ended.returncode:
-        raise CommandError(f"{arguments[0]} failed on the target. Fix the cause, and repeat the command.")
+    for pause_s in _PAUSES_S:
+        ended = subprocess.run(
+            argv,
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            check=False,
+            preexec_fn=terminate_with_parent(os.getpid()),
+        )
+        if not ended.returncode:
+            return
+        time.sleep(pause_s)
+    raise CommandError(f"{arguments[0]} failed on the target. Fix the cause, and repeat the command.")

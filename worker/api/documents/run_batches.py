@@ -11,7 +11,7 @@ from worker.api.documents.run_requests import RunFilterFields
 from worker.models import BatchItemState, RunBatchAction, RunBatchState, RunStatus
 
 
-class RunBatchFilter(RunFilterFields):
+class RunBatchSelection(RunFilterFields):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := self.unknown(data)):
             raise serializers.ValidationError(dict.fromkeys(unknown, "unknown filter"))
@@ -20,7 +20,7 @@ class RunBatchFilter(RunFilterFields):
 
 class RunBatchRequest(Shape):
     action = serializers.ChoiceField(choices=RunBatchAction.values)
-    filter = RunBatchFilter(help_text="At least one filter of `GET /runs`.")
+    filter = RunBatchSelection(help_text="At least one filter of `GET /runs`.")
     version = StrictText(
         required=False,
         max_length=64,

@@ -21,7 +21,7 @@ from registry.core.time import rfc3339
 from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit, count_request
-from worker.api.documents.run_batches import RunBatchFilter, RunBatchRequest
+from worker.api.documents.run_batches import RunBatchRequest, RunBatchSelection
 from worker.models import ACTIVE_BATCHES, BatchItemState, RunBatch, RunBatchAction
 from worker.run_batches import change
 from worker.run_batches.documents import (
@@ -63,7 +63,7 @@ def _wanted(request: ActorRequest) -> BatchRequest:
     """
     filters = RunFilter(request.GET)
     if unknown := filters.unknown({*request.GET} - {*_ACTIONS}):
-        read_body(RunBatchFilter, dict.fromkeys(unknown, ""))
+        read_body(RunBatchSelection, dict.fromkeys(unknown, ""))
     criteria = filters.criteria()
     if criteria:
         criteria["until"] = rfc3339(timezone.now())
