@@ -33,8 +33,10 @@ class DailyRunsQuerySet(models.QuerySet["DailyRuns"]):
             return self
         if actor.user is None:
             return self.none()
-        maintained = [team for team, role in actor.roles.items() if others and role in _MAINTAINING]
-        return self.filter(_started_by(actor) | Q(team_key__in=maintained))
+        if not others:
+            return self.filter(_started_by(actor))
+        maintained = [team for team, role in actor.roles.items() if role in _MAINTAINING]
+        return self.filter(_started_by(actor) | Q(team_key__in=actor.shared_run_team_ids.union(maintained)))
 
 
 def _started_by(actor: Actor) -> Q:

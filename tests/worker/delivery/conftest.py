@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tests.servers.http import run_server
 from worker.delivery import expand, subscriptions
 from worker.delivery.subscriptions import SubscriptionOptions
-from worker.models import NotificationKind, RunStatus
-from worker.queue import states
+from worker.models import NotificationKind, Run, RunStatus
+from worker.queue import retries, states
 from worker.queue.claims import claim_next
 from worker.queue.states import Verdict
 
@@ -27,6 +30,23 @@ def end_run(hello, queue_run):
         assert states.finish(claim, Verdict(RunStatus(status), code), write=lambda: None)
         if expanded:
             expand.expand_pending()
+        return run
+
+    return make
+
+
+@pytest.fixture
+def lose_run(hello, queue_run):
+    """``lose_run(by=bob)``: a run whose lease expires once, with ``cancelled`` after a request to cancel."""
+
+    def make(version=hello, *, by, cancelled=False):
+        run = queue_run(version, by=by, no_cache=True)
+        assert claim_next("host:1", run_id=run.pk)
+        if cancelled:
+            states.cancel(run.pk)
+        Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        assert retries.expire_leases(timezone.now()) == [run.uid]
+        expand.expand_pending()
         return run
 
     return make

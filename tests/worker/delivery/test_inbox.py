@@ -29,6 +29,22 @@ def test_first_failure_and_recovery_reach_the_caller_only(end_run, alice, bob, c
     assert list(kept) == ["first_failure", "run_failed", "recovered", "first_failure"]
 
 
+def test_runs_lost_with_their_worker_begin_a_streak_like_failed_ones(
+    end_run, lose_run, bob, actor_of, publish_skill
+):
+    """A requeued run and a cancelled one are not failures, however often their workers were lost."""
+    lose_run(by=bob)
+    lose_run(by=bob)
+    end_run("succeeded", by=bob)
+    lose_run(by=bob, cancelled=True)
+    lose_run(by=bob)
+    assert kinds(bob, actor_of) == ["first_failure", "recovered", "first_failure"]
+    kept = NotificationEvent.objects.order_by("pk").values_list("kind", flat=True)
+    assert list(kept) == ["first_failure", "run_failed", "recovered", "first_failure"]
+    lose_run(publish_skill(slug="again", front="retry_on_lost: true\n"), by=bob)
+    assert NotificationEvent.objects.count() == 4
+
+
 def test_recovery_before_the_failure_is_distributed_is_found(end_run, bob, actor_of):
     end_run("failed", by=bob, expanded=False)
     end_run("succeeded", by=bob, expanded=False)

@@ -11,7 +11,8 @@ from registry.packages.problems import Refusal
 from tests.factories.runs import make_run
 from tests.refusing import code
 from worker.annotations.marks import set_pinned
-from worker.models import Run
+from worker.daily_runs.roll_up import roll_up_all
+from worker.models import DailyRuns, Run
 from worker.retention.erase import erase_run
 from worker.runs.cancel import cancel
 
@@ -54,11 +55,23 @@ def test_setting_opens_runs_for_reading_and_never_for_control(run, person_of, ki
         assert (refused is None) is controls
 
 
+@pytest.mark.parametrize("readers", RunReaders)
+@pytest.mark.parametrize("kind", Standing)
+def test_counts_per_day_are_readable_like_the_runs(run, person_of, kind, readers):
+    Team.objects.update(run_readers=readers)
+    roll_up_all()
+    actor = person_of(kind)
+    expected = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
+    assert DailyRuns.objects.readable_by(actor).exists() is expected
+
+
 def test_token_without_the_scope_reads_no_shared_run(run, bob):
     Team.objects.update(run_readers="team")
+    roll_up_all()
     for scope, expected in (("read", True), ("run", False)):
         actor = Actor(user=bob, token=Token(owner=bob), scopes=frozenset({scope}))
         assert Run.objects.readable_by(actor).filter(pk=run.pk).exists() is expected
+        assert DailyRuns.objects.readable_by(actor).exists() is expected
 
 
 def test_viewer_reads_shared_runs_but_marks_none(run, bob):
