@@ -25,7 +25,7 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from bench import _load, _read_peers
+from bench import _load, _registries
 from bench._load import Read, Server
 from portal.management.commands.up import web_program
 from registry.identity import tokens
@@ -36,6 +36,7 @@ from registry.versions.publishing.publish import publish
 
 PACKAGE_BYTES = 20_000
 SKILLS = 170  # number of skills; each is read at six URLs
+_WARM_UP_S = 3  # of each read of a peer
 _TRIVIAL = "trivial view"
 _ADDRESSES = (
     "",
@@ -56,14 +57,16 @@ def main():
     servers, reads = {}, site.reads()
     try:
         servers = {"trivial": _trivial(options), "site": _web(options, site)}
-        peers, theirs = _read_peers.start(
-            options["peers"] or "/nonexistent",
-            data=site.data,
-            site_folder=settings.SKILLQUAY_VAR,
+        peers = _registries.start(
+            options["peers"],
+            home=settings.SKILLQUAY_VAR,
             free_port=_free_port,
             cores=options["server_cores"],
         )
-        servers |= peers
+        servers |= {name: registry.server for name, registry in peers.items()}
+        theirs = [read for name, registry in peers.items() for read in _peer_reads(name, registry, site.data)]
+        for read in theirs:  # node compiles a function after many calls
+            _load.measure(read, servers[read.server], seconds=_WARM_UP_S, **_load_arguments(options))
         rounds = _rounds([Read(_TRIVIAL, "trivial", ("/",)), *reads, *theirs], servers, site, options)
         first = _first_reads(reads, servers["site"], site, options)
         rss_mb = servers["site"].rss_mb()
@@ -71,8 +74,18 @@ def main():
         for server in servers.values():
             server.close()
     document = {"database": connection.vendor, "processes": options["processes"], "rss_mb": rss_mb}
-    versions = _read_peers.versions(options["peers"]) if options["peers"] else {}
+    versions = _registries.versions(options["peers"])
     print(json.dumps({**document, "peers": versions, "rounds": rounds, "first": first}))
+
+
+def _peer_reads(name, registry, data):
+    """The reads of a package with this content."""
+    package = registry.publish("bench", "1.0.0", {"data.bin": data})
+    return [
+        Read(f"{name} package, signed in", name, (package,), registry.headers),
+        Read(f"{name} package, anonymous", name, (package,)),
+        Read(f"{name} document, anonymous", name, (registry.document_path("bench"),)),
+    ]
 
 
 class _Site:
@@ -195,14 +208,18 @@ def _names(read):
 def _measure(read, server, site, options):
     read = _with_etag(read, server.port)
     as_expected = _warm(read, server.port)
-    arguments = {"connections": options["connections"], "cores": options["load_cores"]}
-    arguments |= {"folder": str(settings.SKILLQUAY_VAR)}
+    arguments = _load_arguments(options)
     figures = {read.name: _load.measure(read, server, seconds=options["seconds"], **arguments)}
     figures[read.name]["as_expected"] = as_expected
     for name in _names(read)[1:]:
         with _Publisher(site):
             figures[name] = _load.measure(read, server, seconds=max(options["seconds"], 5), **arguments)
     return figures
+
+
+def _load_arguments(options):
+    folder = str(settings.SKILLQUAY_VAR)
+    return {"connections": options["connections"], "cores": options["load_cores"], "folder": folder}
 
 
 def _with_etag(read, port):
