@@ -22,7 +22,7 @@ _batches: list[Batch[Any, Any]] = []
 
 
 class Batch(Generic[Key, Value]):
-    """Keeps the first value of each key until the next write. ``write`` receives all of them."""
+    """Collects the first value of each key until the next write. ``write`` receives the values by key."""
 
     def __init__(self, write: Callable[[Mapping[Key, Value]], object]) -> None:
         self.write = write

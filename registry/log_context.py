@@ -43,7 +43,9 @@ class ContextFilter(logging.Filter):
 
 
 class LineFormatter(logging.Formatter):
-    """One line per message, except for tracebacks. Some libraries write messages of several lines."""
+    """Formats each message as one line, except for tracebacks. Some libraries write messages of several
+    lines.
+    """
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return " ".join(super().formatMessage(record).split("\n")).strip()

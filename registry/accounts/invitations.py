@@ -41,9 +41,10 @@ class NewInvitation:
 def invite(
     by: Actor, *, email: str = "", team: Team | None = None, role: str = Role.MEMBER, days: int = DEFAULT_DAYS
 ) -> NewInvitation:
-    """Creates an invitation to ``team`` with ``role``, which requires the owner role. Without a team, creates
-    an invitation to the site, which requires administrator rights. Raises EMAIL_INVALID, ROLE_UNKNOWN or
-    EXPIRY_INVALID.
+    """Creates an invitation to ``team`` with ``role``, or to the site if ``team`` is None.
+
+    Requires the owner role in the team, or administrator rights for the site. Raises EMAIL_INVALID,
+    ROLE_UNKNOWN or EXPIRY_INVALID.
     """
     _require_inviter(by, team)
     if role not in Role.values:
@@ -67,15 +68,20 @@ def new_invitation(email: str, expires_at: datetime, **fields: Any) -> NewInvita
 
 
 def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitation]:
-    """The invitations to the team, or to the site without ``team``, that can still be accepted."""
+    """The invitations that can still be accepted: those to ``team``, or all invitations if ``team`` is None.
+
+    Requires the owner role in the team, or administrator rights.
+    """
     _require_inviter(by, team, even_archived=True)
     rows = _open().select_related("team", "created_by")
     return rows.filter(team=team) if team else rows
 
 
 def revoke(uid: str, by: Actor, *, team: Team | None = None) -> None:
-    """Revokes an open invitation, of this team if given. Raises NOT_FOUND for an unknown uid. Without a team,
-    also raises it unless the actor is an administrator.
+    """Revokes an open invitation. ``team``: only an invitation to this team.
+
+    Raises NOT_FOUND if there is no such invitation, or if neither a team is given nor the
+    actor is an administrator.
     """
     may_look = team is not None or by.is_administrator
     invitation = open_invitations(by, team=team).filter(uid=uid).first() if may_look else None
@@ -147,7 +153,9 @@ def _open() -> QuerySet[Invitation]:
 
 
 def _claim(secret: str) -> Invitation:
-    """The open invitation, marked as accepted. Of two requests at the same time, one gets it."""
+    """Marks the open invitation with this secret as accepted and returns it. Only one of two concurrent calls
+    succeeds. Raises INVITATION_INVALID.
+    """
     invitation = find_invitation(secret)
     require_unarchived(invitation.team)
     if not _open().filter(pk=invitation.pk).update(accepted_at=timezone.now()):

@@ -1,4 +1,4 @@
-"""Lock-outs: after too many failed sign-ins, a user name can't sign in from that address for a while."""
+"""Lock-outs: too many failed sign-ins from one address block a user name at that address for a while."""
 
 from __future__ import annotations
 

@@ -72,7 +72,9 @@ def reactivate(membership: Membership, by: Actor) -> User:
 
 
 def deactivate_of_last_owner(user: User) -> None:
-    """Deactivates the service accounts of teams that have no other people, without a permission check."""
+    """Deactivates the service accounts of the teams in which the user is the only person. Checks no
+    permission.
+    """
     teams = Membership.objects.filter(user=user).values("team")
     people = Membership.objects.filter(user__kind=UserKind.PERSON).exclude(user=user)
     left = Team.objects.filter(pk__in=teams).exclude(pk__in=people.values("team"))

@@ -21,7 +21,9 @@ CLIENT_KEY = "client"  # in a session: facts about the client, which SessionClie
 
 @dataclass(frozen=True)
 class OpenSession:
-    """A session in which the user is signed in. ``uid`` is a digest, because the key is a credential."""
+    """A session in which the user is signed in. ``uid`` is a digest of the session key, which is a
+    credential.
+    """
 
     uid: str
     row: UserSession
@@ -33,8 +35,8 @@ class OpenSession:
 
 
 def list_sessions(user: User, current_key: str = "") -> list[OpenSession]:
-    """The user's sessions, sorted by last use, newest first. ``current_key`` is the key of the reader's own
-    session.
+    """The user's valid sessions: the one with ``current_key`` first, then the others by last use, newest
+    first.
     """
     valid = user.get_session_auth_hash()  # sessions from before a new password have another one
     found = [

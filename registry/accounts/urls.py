@@ -1,5 +1,3 @@
-"""API routes of users, invitations, teams and members."""
-
 from django.urls import path
 
 from registry.accounts.api import (

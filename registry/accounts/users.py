@@ -234,8 +234,8 @@ def record_password_change(user: User) -> None:
 
 
 def record_email_change(user: User) -> None:
-    """Records that the user changed the e-mail address, and mails a notice to the earlier one. Call it before
-    the new address is saved.
+    """Records that the user changed the e-mail address, and mails a notice to the previous address. Call this
+    before the new address is saved.
     """
     audit.record(Actor(user=user), "user.change_email", user.username)
     mail.send_notice(User.objects.get(pk=user.pk), mail.SignInChange.EMAIL)
@@ -259,7 +259,7 @@ def dependents_of(user: User) -> Dependents:
 
 def _locked(user: User) -> User:
     """The user's row, locked together with the rows of all administrators. Raises USER_ERASED."""
-    # In one order, so that two administrators can't remove each other at the same time. FOR NO KEY
+    # Locks in a fixed order, so that two administrators can't remove each other at the same time. FOR NO KEY
     # UPDATE: runs reference this row, so a stronger lock could deadlock with writers of runs.
     rows = User.objects.filter(Q(pk=user.pk) | Q(is_superuser=True)).order_by("pk")
     row = next(each for each in rows.select_for_update(no_key=True) if each.pk == user.pk)

@@ -70,8 +70,8 @@ def make_attachment(response: Response, path: str, etag: str) -> Response:
 
 
 def make_zip_attachment(response: Response, request: Request, name: str, etag: str) -> Response:
-    """Like ``make_attachment``, but the type is ``application/zip``, unless ``Accept`` lists only the general
-    type.
+    """Like ``make_attachment``, but with the type ``application/zip``. Keeps ``application/octet-stream`` if
+    the Accept header has exactly this value.
     """
     response = make_attachment(response, name, etag)
     response["Content-Type"] = ZIP_TYPES[request.headers.get("Accept") == ZIP_TYPES[1]]

@@ -58,7 +58,7 @@ class SessionAuthentication(BaseAuthentication):
 
 
 def authenticate_secret(request: Request, secret: str) -> tuple[User, Token]:
-    """Sets the request's actor to that of the token with this secret, and returns the token and its user.
+    """Sets the request's actor to the token with this secret, and returns the token's user and the token.
     Raises the errors of ``tokens.actor_of``.
     """
     actor = tokens.actor_of(secret)
@@ -75,7 +75,7 @@ def request_actor(request: Request) -> Actor:
 
 
 def bearer_secret(header: str) -> str:
-    """The secret of the bearer token in an Authorization header. It is not compared with stored tokens.
+    """The secret of the bearer token in an Authorization header. Does not check that such a token exists.
     Raises CREDENTIALS_UNREADABLE if the header contains no bearer token.
     """
     scheme, _, secret = header.strip().partition(" ")

@@ -153,9 +153,10 @@ def _too_deep() -> Refusal:
 
 
 def require_length(request: HttpRequest, *, encodings: tuple[str, ...] = ()) -> None:
-    """Checks the headers of a request before its body is read. Raises MEDIA_TYPE_UNSUPPORTED for a body that
-    is encoded otherwise than in ``encodings``, LENGTH_REQUIRED for a chunked one without a Content-Length,
-    and BODY_TOO_LARGE above 1 TiB.
+    """Checks the headers of a request before its body is read.
+
+    Raises MEDIA_TYPE_UNSUPPORTED for a Content-Encoding that is not in ``encodings``, LENGTH_REQUIRED for a
+    chunked body without a Content-Length, and BODY_TOO_LARGE above 1 TiB.
     """
     encoding = request.headers.get("Content-Encoding", "")
     if encoding and encoding.lower() not in encodings:

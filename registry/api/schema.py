@@ -132,8 +132,8 @@ def read_query(
     defaults: Mapping[str, str] | None = None,
     ignore_unknown: bool = False,
 ) -> dict[str, Any]:
-    """The validated query parameters. ``defaults`` are form fields used for absent parameters. With
-    ``ignore_unknown``, for other protocols, unknown parameters are dropped.
+    """The validated query parameters. ``defaults`` are form fields that replace absent parameters.
+    ``ignore_unknown`` drops unknown parameters; endpoints of other protocols set it.
 
     Raises one Refusal with a QUERY_INVALID problem per repeated parameter. If none is repeated, raises one
     with a problem for each unknown or invalid parameter.

@@ -29,8 +29,8 @@ def link_pending(*, batches: int = 20) -> int:
 
 
 def link_batch() -> int:
-    """Links up to ``BATCH`` entries in one transaction; returns their number. Returns 0 while another process
-    links: the lock on the chain's row is the lease, which ends with the process that holds it.
+    """Links up to ``BATCH`` entries in one transaction and returns their number. Returns 0 while another
+    process holds the lock on the chain's row: only one process links at a time.
     """
     if not AuditEntry.objects.filter(sequence=None).exists():
         return 0  # an idle loop takes no lock

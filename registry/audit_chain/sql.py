@@ -12,6 +12,8 @@ _LINK = """
 
 
 def link_entries(rows: Iterable[Sequence[int | str]]) -> None:
-    """Saves sequence numbers, hashes, salts and commitments (JSON) of entries; the last value is the id."""
+    """Saves the links of entries. Each row has the sequence number, the hashes, the salts and commitments as
+    JSON, and finally the entry's id.
+    """
     with connection.cursor() as cursor:
         cursor.executemany(_LINK, list(rows))

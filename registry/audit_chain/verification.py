@@ -97,7 +97,8 @@ class Verification:
 def verify(
     *, head: str = "", on_progress: Callable[[int, int], None] = lambda done, total: None
 ) -> Verification:
-    """Verifies all linked entries in order, up to the first mismatch. Entries may be linked meanwhile.
+    """Verifies all linked entries in order, up to the first mismatch. Other processes may link entries
+    during the verification.
 
     ``head`` is a hash that the chain must contain. ``on_progress`` gets the numbers of verified and of linked
     entries after each batch.

@@ -151,8 +151,8 @@ class CanonicalProposal(_CanonicalEndpoint):
         answer=ProposalDoc,
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Returns the new version, the added permissions and the affected callers. Requires administrator
-        rights and a session.
+        """Previews a change of the pinned version. Returns the new version, the added permissions and the
+        affected callers. Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         query = read_query(ProposalQuery, request)
@@ -180,8 +180,8 @@ class CanonicalHistory(_CanonicalEndpoint):
         answer=page_schema(CanonicalChangeDoc),
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Lists changes, newest first, even after the name was removed. Requires administrator rights and a
-        session.
+        """Lists changes of the canonical name, newest first, even after the name was removed. Requires
+        administrator rights and a session.
         """
         bare = self.require_slug(slug)
         page = pagination.read_page(f"canonical {bare}", read_query(PageQuery, request), kinds=(str,))

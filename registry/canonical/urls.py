@@ -1,5 +1,3 @@
-"""API routes of canonical skills."""
-
 from django.urls import path
 
 from registry.canonical import api

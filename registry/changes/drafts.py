@@ -1,9 +1,9 @@
 """Collects the data that the web process needs to cache an answer: its dependencies and how long it stays
 valid.
 
-``portal.streaming.kept`` starts a draft before it passes a request to Django. Code that answers the request
-adds to it; without a draft, these functions do nothing. An answer is kept only if its endpoint calls
-``keep``, and then everything that it shows must be declared here.
+``portal.streaming.kept`` begins a draft before it passes a request to Django. The code that answers the
+request completes the draft with these functions, which do nothing without a draft. An answer is kept only if
+its endpoint calls ``keep``. Such an endpoint must declare everything on which the answer depends.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ _current: ContextVar[AnswerTerms | None] = ContextVar("draft", default=None)
 
 @contextmanager
 def begin(draft: AnswerTerms) -> Iterator[None]:
-    """Makes ``draft`` the current one in the ``with`` block, and in threads that its context is copied to."""
+    """Context manager that makes ``draft`` the current draft, also in threads that get a copy of the
+    context.
+    """
     token = _current.set(draft)
     try:
         yield
@@ -92,7 +94,7 @@ def depend_on_catalog(lasts_s: float) -> None:
 
 
 def defer_use(count_use: Callable[[str], None], caller: str) -> bool:
-    """Lets the web process count the use when it delivers the answer; False without a draft."""
+    """Makes the web process count the use when it delivers the answer. Returns False without a draft."""
     draft = _current.get()
     if draft is None:
         return False

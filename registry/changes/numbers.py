@@ -38,7 +38,7 @@ class ChangeLog:
 
     @property
     def stored(self) -> int:
-        """The site's number of the last read, as the database has it; -1 before the first read."""
+        """The site's number as last read from the database; -1 before the first read."""
         return self.number - self.shift
 
     def start(self, stored: int) -> None:
@@ -48,8 +48,8 @@ class ChangeLog:
         self.numbers.clear()
 
     def add(self, stored: int, changes: Iterable[tuple[int, int, int]]) -> None:
-        """Adds rows of kind, key and number, read after the site's number ``stored``. A row can have a higher
-        number; the next read gets it again.
+        """Adds rows of kind, key and number, which were read after the site's number ``stored``. A row whose
+        number is above ``stored`` is also part of the next read.
         """
         for kind, key, raised in changes:
             number = self.numbers[kind, key] = raised + self.shift

@@ -163,8 +163,8 @@ def _keys(raised: Raise, event: str) -> str:
 
 
 def _sqlite_raise(raised: Raise, event: str) -> str:
-    """Updates the rows of the keys and inserts missing ones. An upsert would not work, because the conflict
-    clause of the statement that fired the trigger takes precedence.
+    """The statements that raise the numbers of the keys: an update, and an insert of missing rows. An upsert
+    would not work, because the conflict clause of the statement that fired the trigger takes precedence.
     """
     kind, keys = raised.kind.value, _keys(raised, event)
     return (

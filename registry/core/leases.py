@@ -93,8 +93,8 @@ def claim(rows: QuerySet[Job], now: datetime, **changes: Any) -> Job | None:
 
 @contextmanager
 def keep_alive(lease: Lease[Any]) -> Iterator[None]:
-    """Renews the lease in a thread until the ``with`` block ends. After a database error, it tries again at
-    the next renewal. A lost lease is not reported: ``lock`` and ``finish`` detect it.
+    """Context manager that renews the lease in a thread. After a database error, tries again at the next
+    renewal. Does not report a lost lease: ``lock`` and ``finish`` detect it.
     """
     stop = threading.Event()
 

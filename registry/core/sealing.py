@@ -1,4 +1,4 @@
-"""Encrypts recoverable secrets with the site's key, so that a stolen database does not reveal them."""
+"""Encrypts secrets with the site's key, so that a stolen database does not reveal them."""
 
 import base64
 import hashlib

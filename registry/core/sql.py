@@ -86,8 +86,8 @@ def try_lock(name: str) -> bool:
 class PreparedQuery(Generic[Row]):
     """The queryset that ``build`` returns for placeholders of the types in ``kinds``.
 
-    ``build`` must not look at the placeholders: the queryset must be the same for all values, which may
-    appear only as parameters of the statement. None is not a value, because ``= NULL`` is never true.
+    ``build`` must return the same queryset for all values, and use them only as parameters of the statement.
+    Values can't be None, because ``= NULL`` is never true.
     """
 
     def __init__(self, build: Callable[..., QuerySet[Any, Row]], *kinds: type[Value]) -> None:
@@ -122,7 +122,7 @@ class _Plan:
 
 
 def _mark(kind: type[Value], at: int) -> Value:
-    """A value of this type that marks the position in the statement. It can't occur there otherwise."""
+    """A placeholder value of this type for position ``at``. No query contains this value otherwise."""
     if kind is datetime:
         return _FIRST_DATE + timedelta(days=at)
     if kind is float:

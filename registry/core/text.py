@@ -5,8 +5,8 @@ import re
 from registry.core.errors import SLUG_INVALID, TEXT_INVALID
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-# First parts of this site's own addresses, and of protocols that it will serve: clients reach a team
-# at /<team>/.
+# Slugs that no team can have, because clients reach a team at /<team>/: the first parts of this site's paths,
+# and of protocols that the site will serve.
 _RESERVED = """
     account anthropic api apm approvals canonical clawhub collections errors events failures find
     forgot-password git glossary held hooks imports join listing match mcp memory new notifications npm openai

@@ -103,7 +103,7 @@ def _json(value: object) -> bytes:
 
 
 def _personal_data(user: User, by: Actor) -> dict[str, Any]:
-    """The data by name; each list of rows is an iterator."""
+    """The person's data by section name. Sections with many rows are iterators."""
     require_self_or_administrator(user, by)
     versions = Version.objects.filter(published_by=user).select_related("skill__team").order_by("pk")
     light = versions.only("number", "digest", "created_at", "skill__slug", "skill__team__slug")
@@ -140,7 +140,7 @@ def _personal_data(user: User, by: Actor) -> dict[str, Any]:
 
 
 def _written(user: User) -> dict[str, Iterator[dict[str, Any]]]:
-    """The rows that the person wrote or caused, by name."""
+    """The rows that the person wrote or caused, by section name."""
     return {
         "events": _select(
             Event.objects.filter(sender=user), "uid", "team__slug", "type", "payload", "received_at"

@@ -1,5 +1,3 @@
-"""API routes of a user's own data: export and erasure."""
-
 from django.urls import path
 
 from registry.erasure.api import MyErasure, MyExport

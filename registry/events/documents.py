@@ -1,5 +1,3 @@
-"""API documents of events."""
-
 from django.utils.translation import gettext
 
 from registry.identity.actors import Actor

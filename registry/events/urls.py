@@ -1,5 +1,3 @@
-"""API routes of events, event subscriptions and webhooks."""
-
 from django.urls import path
 
 from registry.events.api import events

@@ -1,3 +1,1 @@
-"""Protocols of other registries and clients, one package each. They only serve and translate
-existing data.
-"""
+"""Protocols of other registries and clients, one package each."""

@@ -52,11 +52,11 @@ class Actor:
 
     @cached_property
     def shared_run_team_ids(self) -> frozenset[int]:
-        """The user's teams whose setting lets all members read runs."""
+        """The ids of the user's teams in which all members may read runs."""
         return frozenset(team for team, _, readers in self._memberships if readers == RunReaders.TEAM)
 
     def forget_memberships(self) -> None:
-        """Lets the actor read its memberships again, after one was added."""
+        """Clears the cached memberships, after one was added."""
         for name in ("_memberships", "roles", "shared_run_team_ids"):
             self.__dict__.pop(name, None)
 

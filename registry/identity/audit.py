@@ -82,7 +82,9 @@ def newest_first(rows: QuerySet[AuditEntry]) -> Iterator[AuditEntry]:
 
 
 def _capacity(actor: Actor, team: Team | None) -> str:
-    """The right by which the actor acts in the team, if the actor is not a member."""
+    """The capacity in which the actor acts: service account, or administrator outside the team; otherwise
+    "".
+    """
     if actor.user and actor.user.is_service:
         return Capacity.SERVICE_ACCOUNT
     if team is None or not actor.is_administrator:

@@ -11,7 +11,7 @@ _current: ContextVar[str] = ContextVar("client_address", default="")
 
 @contextmanager
 def bind(address: str) -> Iterator[None]:
-    """Sets the address for a ``with`` block, in the current thread or task only."""
+    """Context manager that sets the address, in the current thread or task only."""
     token = _current.set(address)
     try:
         yield

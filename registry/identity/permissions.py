@@ -183,9 +183,11 @@ def require(
     skill: Skill | None = None,
     even_archived: bool = False,
 ) -> None:
-    """Raises Refusal unless the actor may perform the action: NOT_FOUND if the actor can't see the skill or
-    team, TOKEN_SCOPE_MISSING if only the token's scope is missing, TEAM_ARCHIVED if only the archived team is
-    in the way, otherwise FORBIDDEN. ``even_archived`` is the same as for ``may``.
+    """Raises Refusal unless the actor may perform the action.
+
+    The code is NOT_FOUND if the actor can't see the skill or team, and TOKEN_SCOPE_MISSING if only the
+    token's scope is missing. It is TEAM_ARCHIVED if the team is archived, otherwise FORBIDDEN.
+    ``even_archived`` is the same as for ``may``.
     """
     if may(actor, action, team=team, skill=skill, even_archived=True):
         owner = skill.team if skill else team

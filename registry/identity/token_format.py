@@ -38,5 +38,7 @@ def checksum(text: str) -> str:
 
 
 def digest(secret: str) -> str:
-    """The form in which a secret is stored. It needs no salt, because a secret has 256 random bits."""
+    """The SHA-256 digest under which a secret is stored. No salt is needed, because a secret has 256 random
+    bits.
+    """
     return hashlib.sha256(secret.encode()).hexdigest()

@@ -177,7 +177,7 @@ def manages(owner: User, team: Team | None, by: Actor, *, even_archived: bool = 
 
 
 def state_of(token: Token, now: datetime) -> str:
-    """``active``, ``expired`` or ``revoked``."""
+    """The token's state: ``active``, ``expired`` or ``revoked``."""
     if token.revoked_at:
         return "revoked"
     return "expired" if token.expires_at <= now else "active"

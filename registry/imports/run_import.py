@@ -132,7 +132,9 @@ def _unique_candidates(content: SourceContent, source: Source) -> list[SkillCand
 
 
 def _publish_all(plans: Sequence[ImportPlan], source: Source, actor: Actor, writer: ReportWriter) -> None:
-    """Publishes in batches. Each batch saves its versions, rows and progress in one transaction."""
+    """Publishes the planned candidates in batches. Each batch saves its versions, rows and
+    progress in one transaction.
+    """
     existing_slugs = frozenset(Skill.objects.filter(team=source.team).values_list("slug", flat=True))
     batch: list[ImportPlan] = []
     for each in plans:

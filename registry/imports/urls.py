@@ -1,5 +1,3 @@
-"""API routes of imports and sources."""
-
 from django.urls import path
 
 from registry.imports.api import ImportDetail, Imports, SourceDetail, SourceDrift, SourceImports, Sources

@@ -68,8 +68,8 @@ class _Columns:
     converters: tuple[tuple[str, Callable[..., Any], Any], ...]
 
     def build(self, row: Sequence[Any]) -> Any:
-        """Builds a model instance without its constructor, as unpickling does. This takes a third of the
-        time.
+        """Builds a model instance without its constructor, as unpickling does. This takes a third
+        of the constructor's time.
         """
         values = dict(zip(self.names, row[self.start : self.end], strict=True))
         for name, convert, column in self.converters:

@@ -1,5 +1,3 @@
-"""API routes of agent listings."""
-
 from django.urls import path
 
 from registry.listing.api import AgentSkill, AgentSkills, Listings

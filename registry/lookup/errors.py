@@ -1,5 +1,3 @@
-"""Error codes for looking up skills, versions and canonical names."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

@@ -1,10 +1,12 @@
 """The ranking of a match: explicit triggers first, then text relevance, priority and usage.
 
-The confidence of a lexical result grows with the strength of the matched words, and with the number of
-concepts in the best skill's main fields, because a single word is weak evidence. It is higher for Chinese
-requests, because translations weigh less than a skill's own words, and for keywords; it is lower for
-statements and general questions. The constants were fitted on 347 requests among 2,491 skills and 150
-sentences without a matching skill; see docs/reference/matching.md.
+The confidence of a lexical result grows with the strength of the matched words. It also grows with the
+number of concepts in the best skill's main fields, because a single word is weak evidence. It is higher for
+keywords and for Chinese requests, because translations weigh less than a skill's own words. It is lower for
+statements and general questions.
+
+The constants were fitted on 347 requests among 2,491 skills and 150 sentences without a matching skill; see
+docs/reference/matching.md.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,5 +1,3 @@
-"""API routes of matching and its feedback."""
-
 from django.urls import path
 
 from registry.matching.api import feedback

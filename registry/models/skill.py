@@ -133,8 +133,8 @@ class Skill(models.Model):
     is_reported = models.BooleanField(default=False)  # True if open reports limit the skill to its team
     for_people = models.BooleanField(default=True)  # False for `user-invocable: false`: pages do not list it
 
-    # Written by registry.index.postings only.
-    # name_key() of the name, see registry.core.search_terms.
+    # Written only by registry.index.postings: the fields below. name_key is the result of name_key() in
+    # registry.core.search_terms.
     name_key = models.CharField(max_length=200, blank=True, db_index=True)
     search_scope = models.CharField(max_length=24, blank=True)  # the scope in which its terms are counted
     # registry.index.postings.INDEX_VERSION when it was indexed.

@@ -19,7 +19,7 @@ class Token(models.Model):
     """An access token, stored as SHA-256. It allows an action only if both its scopes and its owner's role
     do. If ``team`` is set, its owner's roles in other teams do not count.
 
-    After a rotation, the secret before it works until ``previous_expires_at``.
+    After a rotation, the previous secret works until ``previous_expires_at``.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)

@@ -1,5 +1,3 @@
-"""Endpoints of the audit trail of the site and of a team."""
-
 from typing import Any
 
 from django.http import HttpResponse

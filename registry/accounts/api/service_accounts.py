@@ -1,5 +1,3 @@
-"""Endpoints of a team's service accounts."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -146,7 +144,7 @@ class ServiceAccountTokens(AccountEndpoint):
         answer=page_schema(AccessTokenDoc),
     )
     def get(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Lists the tokens, newest first. Requires the owner role."""
+        """Lists the service account's tokens, newest first. Requires the owner role."""
         return token_page(request, self.actor, self.account(team, username).user)
 
     @operation(

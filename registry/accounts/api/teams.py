@@ -1,5 +1,3 @@
-"""Endpoints of teams and their members."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -156,7 +154,7 @@ class Members(Endpoint):
 
     @operation("list_members", "List a team's members", query=PageQuery, answer=page_schema(MemberDoc))
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the members. Requires team membership or administrator rights."""
+        """Lists the team's members. Requires team membership or administrator rights."""
         page = pagination.read_page("members", read_query(PageQuery, request), kinds=(int,))
         rows = teams.members_of(find_team(team, self.actor), self.actor)
         found, cursor = pagination.in_order(rows, page)

@@ -186,8 +186,9 @@ class UserDeactivation(Endpoint):
     @operation("deactivate_user", "Deactivate a user", answer=DeactivatedUserDoc)
     @idempotent()
     def post(self, request: Request, username: str) -> HttpResponse:
-        """Ends the user's sessions and access with tokens at once. Scheduled imports and webhooks in the
-        user's name stop. Requires administrator rights; the last administrator can't be deactivated.
+        """Deactivates the account: the user's sessions end and tokens stop working at once. Scheduled
+        imports and webhooks in the user's name stop. Requires administrator rights; the last
+        administrator can't be deactivated.
         """
         user = users.find_user(username, self.actor)
         left = users.deactivate(user, self.actor)

@@ -95,7 +95,9 @@ class ApiSchema(AutoSchema):
         return schema
 
     def get_auth(self) -> list[dict[str, Any]]:
-        """The ways to sign in, and ``{}`` if anonymous clients may send the request."""
+        """The authentication methods of the operation, and ``{}`` if anonymous clients may send the
+        request.
+        """
         view: Any = self.view
         changes = self.method != "GET" and not view.is_safe_post
         return [way for way in super().get_auth() if way or not (changes or view.requires_sign_in)]

@@ -1,5 +1,3 @@
-"""API routes of the caller's account and of the error codes."""
-
 from django.urls import path
 
 from registry.api.reference.site import CodeDetail, Codes, Me

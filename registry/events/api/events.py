@@ -132,8 +132,9 @@ class Events(Endpoint):
     @operation("send_event", "Send an event", body=EventRequest, answer={201: EventDoc, 200: EventDoc})
     @idempotent(EventRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Finds the skills that declare the type. Starts those to which the team has subscribed with the mode
-        `start`, and proposes the others. Returns 200 with the stored event if its id is already known.
+        """Receives an event. Starts the skills that declare its type and to which the team has subscribed
+        with the mode `start`; proposes other skills that declare the type. Returns 200 with the stored event
+        if its id is already known.
         """
         body = read_body(EventRequest, request.data)
         incoming = receiving.IncomingEvent(body["type"], body["payload"], body["id"], body["mode"])
@@ -168,7 +169,7 @@ class EventStarts(Endpoint):
     @operation("start_proposed_skill", "Start a proposed skill", body=EventStartRequest, answer=EventDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Starts the skill in your name, with the event's payload as input."""
+        """Starts a proposed skill in your name, with the event's payload as input."""
         event = receiving.find_event(uid, self.actor)
         body = read_body(EventStartRequest, request.data)
         receiving.start_proposed_skill(event, skills.find_skill(body["skill"], self.actor), self.actor)

@@ -112,7 +112,7 @@ def _owner(skill: Skill) -> dict[str, Any]:
 
 
 def _tags(skills: Iterable[int]) -> defaultdict[int, dict[str, str]]:
-    """The numbers of the skills' channels by skill id and name, without withdrawn ones."""
+    """The version number of each channel, by skill id and channel name, without yanked versions."""
     rows = Channel.objects.filter(skill__in=list(skills), version__yanked_at=None)
     tags: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for skill, name, number in rows.values_list("skill", "name", "version__number"):
@@ -125,8 +125,8 @@ def _with_latest(tags: Mapping[str, str], latest: Version | None) -> dict[str, s
 
 
 def _moderation(skill: Skill, latest: Version | None) -> dict[str, Any] | None:
-    """None for a skill without open questions. A skill whose versions are all held is suspicious, and blocked
-    if a report of malicious content was upheld.
+    """The moderation state, or None if the skill is neither held nor reported. A skill whose versions are all
+    held is suspicious. It is blocked as malware if a report of malicious content was upheld.
     """
     is_held = latest is None and skill.versions.exclude(pk__in=skill.versions.unheld()).exists()
     if not is_held and not skill.is_reported:

@@ -50,7 +50,7 @@ class ClawHubEndpoint(FacadeEndpoint):
         return read_query(shape, self.request, ignore_unknown=True)
 
     def find(self, slug: str, query: Mapping[str, Any]) -> Skill:
-        """The skill of the address. Raises the errors of ``lookup.find_skill``."""
+        """The skill that the request names. Raises the errors of ``lookup.find_skill``."""
         return lookup.find_skill(slug, query.get("ownerHandle", ""), self.actor)
 
 
@@ -62,7 +62,7 @@ def read_known(shape: type[Shape], body: Any) -> dict[str, Any]:
 
 @extend_schema(exclude=True)
 class UnknownRoute(ClawHubEndpoint):
-    """Addresses of the protocol that this site does not have."""
+    """Responds with PATH_UNKNOWN to routes of the protocol that this site does not support."""
 
     is_safe_post = True
 

@@ -25,7 +25,9 @@ _known: dict[str, frozenset[str]] = {}
 
 
 def find_by_fingerprint(versions: Sequence[Version], fingerprint: str) -> Version | None:
-    """The first of the versions with this fingerprint, as either generation of clients computes it."""
+    """The first version with this fingerprint. Older and newer clients compute fingerprints in different
+    ways; both are compared.
+    """
     found = {each.digest: _known[each.digest] for each in versions if each.digest in _known}
     unknown = [version for version in versions if version.digest not in found]
     files = _files([version.pk for version in unknown])
@@ -46,8 +48,8 @@ def _files(versions: Sequence[int]) -> defaultdict[int, list[File]]:
 
 
 def _fingerprints(files: Iterable[File]) -> frozenset[str]:
-    """The fingerprint of all files and that of the text files. Clients omit files and folders with a leading
-    dot.
+    """The fingerprint of all files and the fingerprint of the text files. Clients omit files and
+    folders with a leading dot.
     """
     listed = [file for file in files if not any(part.startswith(".") for part in file.path.split("/"))]
     texts = [file for file in listed if _is_text(file)]
@@ -67,8 +69,8 @@ def _fingerprint(files: Iterable[File]) -> str:
 
 @lru_cache(maxsize=1000)
 def sort_key(path: str) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[bool, ...]]:
-    """Sorts paths like JavaScript's localeCompare: by characters without accents and case, then by accents,
-    then lower case first. Characters of scripts other than Latin sort by code point.
+    """The key that sorts paths like JavaScript's localeCompare: by characters without accents and case, then
+    by accents, then lower case first. Characters of scripts other than Latin sort by code point.
     """
     characters = unicodedata.normalize("NFD", path)
     base = [character for character in characters if not unicodedata.combining(character)]

@@ -18,11 +18,11 @@ _MAX_CANDIDATES = 10  # listed in the error message
 
 
 def find_skill(slug: str, owner: str, actor: Actor) -> Skill:
-    """The skill of the owner: a team, CANONICAL_OWNER, or the actor's own name, which stands for their only
-    team.
+    """The skill with this slug and owner. ``owner`` is a team slug, CANONICAL_OWNER, or the actor's user name
+    for the actor's only team.
 
-    Without an owner, the canonical skill of this slug, otherwise the one of the actor's teams, otherwise the
-    only visible one. Raises the errors of ``skills.find_skill``.
+    Without an owner, prefers the canonical skill, then a skill of the actor's teams, then the only visible
+    skill. Raises the errors of ``skills.find_skill``.
     """
     if owner == CANONICAL_OWNER:
         return skills.find_skill(canonicals.PREFIX + slug, actor)
@@ -46,8 +46,8 @@ def find_skill(slug: str, owner: str, actor: Actor) -> Skill:
 
 
 def team_slug(owner: str, actor: Actor) -> str:
-    """The slug of the team that the owner handle stands for. Clients send the name of ``whoami`` if the user
-    states no owner, so the actor's own name stands for their only team, unless a team has this slug.
+    """The team slug that an owner handle means. If the user names no owner, clients send the name from
+    ``whoami``. The actor's user name therefore means the actor's only team, unless a team has this slug.
     """
     if (
         actor.user is None
@@ -73,7 +73,7 @@ def usable_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
 
 
 def latest_version(skill: Skill, actor: Actor) -> Version | None:
-    """The version that clients install by default. None if there is none that the actor may see."""
+    """The version that clients install by default, or None if the actor may not see it."""
     if skill.resolved_canonical:
         return skill.resolved_canonical.version
     version = skill.latest

@@ -76,7 +76,7 @@ class InstallRequest(Shape):
 
 @extend_schema(exclude=True)
 class UploadUrl(ClawHubEndpoint):
-    """The address at which to upload one file."""
+    """Endpoint that returns a URL for the upload of one file."""
 
     required_actions = {"POST": (Action.PUBLISH,)}
 
@@ -105,7 +105,7 @@ class FileUpload(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class SkillsAndPublish(ClawHubSkills):
-    """Also publishes a version: its files are parts of a form, or were uploaded before."""
+    """Adds an endpoint that publishes a version. The files are parts of the form, or were uploaded before."""
 
     required_actions = {**ClawHubSkills.required_actions, "POST": (Action.PUBLISH,)}
     rate_limits = {**ClawHubSkills.rate_limits, "POST": RateLimit.PUBLISH}
@@ -136,7 +136,9 @@ class SkillsAndPublish(ClawHubSkills):
         return etag.document_response(request, _publication(version))
 
     def _read(self, request: Request) -> tuple[dict[str, Any], list[tuple[str, bytes]]]:
-        """The payload, and the paths and contents of the files. Raises the errors of both forms."""
+        """The payload, and the paths and contents of the files, from a multipart form or a JSON body. Raises
+        the errors of reading the body.
+        """
         kind = (request.content_type or "").split(";")[0].strip().lower()
         if kind == _FORM:
             form = bodies.read_form(
@@ -155,7 +157,7 @@ class SkillsAndPublish(ClawHubSkills):
 
 @extend_schema(exclude=True)
 class ClawHubTag(ClawHubEndpoint):
-    """Points a channel to a version."""
+    """Endpoint that points a channel to a version."""
 
     required_actions = {"POST": (Action.RELEASE,)}
 
@@ -170,8 +172,8 @@ class ClawHubTag(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class InstallTelemetry(ClawHubEndpoint):
-    """Counts an installation. Lists of all installed skills, which older clients send, count nothing, and so
-    do skills that the caller can't see.
+    """Endpoint that counts an installation. Ignores skills that the caller can't see, and the lists of all
+    installed skills that older clients send.
     """
 
     required_actions = {"POST": (Action.INSTALL,)}
@@ -202,7 +204,9 @@ def _uploaded(entries: Iterable[dict[str, Any]], caller: str) -> list[tuple[str,
 
 
 def _team(owner: str, actor: Actor) -> Team:
-    """The team that publishes. Raises FIELD_INVALID if the owner does not determine it."""
+    """The team that publishes: the owner, or the actor's only team. Raises FIELD_INVALID if neither is
+    known.
+    """
     own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
     if not owner and len(own) == 1:
         return own[0]

@@ -79,7 +79,9 @@ class ClawHubSearchQuery(Query):
 
 @extend_schema(exclude=True)
 class ClawHubSearch(ClawHubEndpoint):
-    """The skills that match the text. ``mode=exact`` keeps those with this slug."""
+    """Endpoint that returns the skills that match the text. With ``mode=exact``, only those with this
+    slug.
+    """
 
     rate_limits = {"GET": RateLimit.SEARCH}
 
@@ -99,7 +101,9 @@ class ClawHubListQuery(ClawHubPageQuery):
 
 @extend_schema(exclude=True)
 class ClawHubSkills(ClawHubEndpoint):
-    """A page of the skills that lists show to the actor. ``prefix`` keeps slugs that start with it."""
+    """Endpoint that lists the skills that the actor can discover. With ``prefix``, only those
+    whose slug starts with it.
+    """
 
     rate_limits = {"GET": RateLimit.SEARCH}
 
@@ -155,7 +159,7 @@ class ClawHubFileQuery(ClawHubVersionQuery):
 
 @extend_schema(exclude=True)
 class ClawHubFileContent(ClawHubEndpoint):
-    """A file of a version as plain text."""
+    """Endpoint that returns a file of a version as plain text."""
 
     required_actions = {"GET": (Action.INSTALL,)}
 
@@ -182,7 +186,9 @@ class ClawHubDownloadQuery(ClawHubVersionQuery):
 
 @extend_schema(exclude=True)
 class ClawHubDownload(ClawHubEndpoint):
-    """The archive of a version, with SKILL.md at its root. A download counts as an install."""
+    """Endpoint that returns the archive of a version, with SKILL.md at its root. A download counts as an
+    install.
+    """
 
     required_actions = {"GET": (Action.INSTALL,)}
 
@@ -208,7 +214,7 @@ class ClawHubResolveQuery(ClawHubOwnerQuery):
 
 @extend_schema(exclude=True)
 class ClawHubResolve(ClawHubEndpoint):
-    """The version whose files have the fingerprint, and the latest version."""
+    """Endpoint that returns the version whose files have the fingerprint, and the latest version."""
 
     def get(self, request: Request) -> HttpResponse:
         query = self.query(ClawHubResolveQuery)
@@ -221,7 +227,9 @@ class ClawHubResolve(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class ClawHubInstall(ClawHubEndpoint):
-    """Where to download the latest version. Errors are documents too, because clients read ``reason``."""
+    """Endpoint that returns the download URL of the latest version. Errors are JSON too, because
+    clients read ``reason``.
+    """
 
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = self.query()

@@ -28,13 +28,13 @@ class AnnouncedFile:
 
 
 def ticket(upload: AnnouncedFile, caller: str) -> str:
-    """A text for the upload's address, which allows only this caller to upload only this file."""
+    """A signed ticket for the upload URL. It allows only this caller to upload only this file."""
     return signing.dumps([caller, upload.digest, upload.size], salt=_TICKET)
 
 
 def receive(ticket: str, caller: str, chunks: Iterable[bytes]) -> str:
-    """Stores the file of the ticket, and returns its receipt. Raises FIELD_INVALID for a wrong ticket or
-    other bytes, and BLOB_TOO_LARGE for a longer file.
+    """Stores the file of the ticket and returns its receipt. Raises FIELD_INVALID for an invalid ticket or
+    different bytes, and BLOB_TOO_LARGE for a longer file.
     """
     upload = _read(ticket, _TICKET, caller)
     stored = blobs.store_stream(chunks, limit=upload.size)
@@ -44,13 +44,13 @@ def receive(ticket: str, caller: str, chunks: Iterable[bytes]) -> str:
 
 
 def announced(ticket: str, caller: str) -> AnnouncedFile:
-    """The file that the ticket allows. Raises FIELD_INVALID for a wrong ticket."""
+    """The file that the ticket allows. Raises FIELD_INVALID for an invalid ticket."""
     return _read(ticket, _TICKET, caller)
 
 
 def uploaded(receipt: str, caller: str) -> bytes:
-    """The content of an uploaded file. Only the receipt proves that the caller knows the bytes. Raises
-    FIELD_INVALID for a wrong receipt, and BLOB_MISSING.
+    """The content of an uploaded file. Requires the receipt, which only the uploader gets. Raises
+    FIELD_INVALID for an invalid receipt, and BLOB_MISSING if the file was removed.
     """
     return blobs.read(_read(receipt, _RECEIPT, caller).digest)
 

@@ -20,7 +20,9 @@ from registry.versions.publishing.scanning import list_findings
 
 @extend_schema(exclude=True)
 class Verify(ClawHubEndpoint):
-    """The digest, origin and open findings of a version. It fails if the version is reported or yanked."""
+    """Endpoint that returns the digest, origin and open findings of a version. The decision is ``fail`` if
+    the version is reported or yanked.
+    """
 
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = self.query(ClawHubVersionQuery)

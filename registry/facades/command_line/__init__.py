@@ -1,1 +1,1 @@
-"""The command-line client, one file that the site serves with its own address."""
+"""The command-line client: a single file, into which the site inserts its URL."""

@@ -40,7 +40,7 @@ class Failure(Exception):
 
 
 class Download(NamedTuple):
-    """A version that can be pulled. ``source`` is the name by which it follows new versions."""
+    """A version that can be pulled. ``source`` is the name that later updates look up again."""
 
     source: str
     skill: str
@@ -149,7 +149,9 @@ def resolve(site: Site, name: str) -> Download:
 
 
 def install(site: Site, found: Download, folder: Path, locked: dict[str, Any], force: bool) -> None:
-    """Replaces the folder by the version, after its digest was verified, and writes the lock."""
+    """Verifies the digest of the version, replaces the folder's content with it, and updates the lock
+    file.
+    """
     label = f"{found.skill}@{found.version}"
     for notice in found.notices:
         print(_problem_line(notice), file=sys.stderr)
@@ -174,7 +176,9 @@ def install(site: Site, found: Download, folder: Path, locked: dict[str, Any], f
 
 
 def verify(site: Site, arguments: argparse.Namespace) -> int:
-    """Compares each file of the skills in the lock; needs no connection."""
+    """Compares each file of the installed skills with the lock file; needs no connection. Returns 1 if a
+    file differs, otherwise 0.
+    """
     locked, status = read_lock(), 0
     if not locked:
         raise Failure(f"{LOCK} names no skills.")
@@ -219,7 +223,7 @@ def _examine_locked(site: Site, folder: Path, row: dict[str, Any]) -> dict[str, 
 
 
 def _compare_with_site(site: Site, row: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The states that the site knows of a version, such as yanked or outdated, and what to do."""
+    """The states of a version on the site, such as yanked or outdated, and advice for each."""
     states, advice = [], []
     try:
         exact = site.json(f"/skills/{row['skill']}/versions/{urllib.parse.quote(row['version'], safe='')}")
@@ -346,7 +350,7 @@ def file_digests(folder: Path) -> dict[str, str]:
 
 
 def differences(folder: Path, row: dict[str, Any]) -> list[str]:
-    """What differs from the locked version, one line for each file. Empty if every byte is the same."""
+    """The differences from the locked version, one line per file. Empty if all bytes are equal."""
     if not folder.is_dir():
         return ["The folder is missing."]
     now, before, found = file_digests(folder), row["files"], []
@@ -385,7 +389,9 @@ def zipped(folder: Path) -> bytes:
 
 
 def _unpack(data: bytes, folder: Path) -> None:
-    """Unpacks into a new folder, then replaces the old one."""
+    """Unpacks the archive into a new folder, then replaces ``folder`` with it. Raises Failure for a path
+    outside.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".pull-") as name:
         fresh = Path(name, "new")

@@ -19,7 +19,7 @@ _SITE = 'SITE = "http://127.0.0.1:8000"\n'
 
 @extend_schema(exclude=True)
 class CommandLineClient(FacadeEndpoint):
-    """The client's source, with the address of this site."""
+    """Endpoint that returns the client's source with the URL of this site."""
 
     def get(self, request: Request) -> HttpResponse:
         text = _source().replace(_SITE, f"SITE = {absolute_url('').rstrip('/')!r}\n", 1)

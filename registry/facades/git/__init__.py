@@ -1,1 +1,3 @@
-"""git, read only: the versions of a skill as commits, and marketplaces of plugins for coding agents."""
+"""Read-only git repositories: the versions of a skill as commits, and marketplaces of plugins for coding
+agents.
+"""

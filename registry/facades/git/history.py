@@ -27,8 +27,8 @@ SEGMENT_BYTES = 64 * 1024 * 1024
 
 @dataclass(frozen=True)
 class HistoryEntry:
-    """A version in a history. ``size`` is that of its archive in bytes; ``at`` is the Unix time at which it
-    became available.
+    """A version in a history. ``size`` is the size of its archive in bytes; ``at`` is the Unix time at
+    which it became available.
     """
 
     key: int
@@ -46,8 +46,8 @@ class HistoryEntry:
 
 @dataclass(frozen=True)
 class History:
-    """The releases of a skill in order, those with a tag, and the one of ``main``. ``name`` is the slug by
-    which it was requested.
+    """The releases of a skill in order. ``tagged`` and ``main`` are keys of releases; ``name`` is the
+    requested slug.
     """
 
     name: str
@@ -109,8 +109,8 @@ def releases_of(versions: Iterable[Version]) -> Iterable[HistoryEntry]:
 
 
 def size_start(sizes: Sequence[int]) -> int:
-    """The index at which a history starts so that its archives have at most twice SEGMENT_BYTES. It moves
-    only once for each SEGMENT_BYTES.
+    """The index of the first release to include, so that all archives have at most twice SEGMENT_BYTES. The
+    index changes only once per SEGMENT_BYTES of new archives.
     """
     segments = [total // SEGMENT_BYTES for total in accumulate(sizes)]
     return next((at for at, segment in enumerate(segments) if segment >= segments[-1] - 1), 0)

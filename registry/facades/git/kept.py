@@ -16,7 +16,7 @@ WAIT_S = 20.0  # for the repository that is built at the moment
 
 
 class _Kept:
-    """The least recently used values go first."""
+    """A cache of at most MAX_BYTES that removes the least recently used values first."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -50,7 +50,7 @@ _building = threading.Lock()
 
 
 def forget() -> None:
-    """Removes everything that is kept."""
+    """DELETE"""
     _kept.clear()
 
 
@@ -74,8 +74,8 @@ def repository(key: str, build: Callable[[], BuiltRepository]) -> BuiltRepositor
 
 
 def answer(found: BuiltRepository, body: bytes) -> bytes:
-    """The answer of ``upload_pack.answer``. Answers to clones are kept, because many clients send the same
-    body.
+    """Like ``upload_pack.answer``, but keeps answers to clones, because many clients send the same body. Also
+    raises GIT_BUSY like ``repository``.
     """
     key = f"{found.key}:{hashlib.sha256(body).hexdigest()}"
     kept = _kept.get(key)

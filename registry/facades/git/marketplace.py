@@ -1,7 +1,7 @@
 """The repository of all skills of the site or of a team that an actor may see: a marketplace of plugins.
 
-Each publication and each yank is a commit, in order, so that ``git pull`` works. If there are many, the
-history starts with the state after a multiple of a power of two of them, and this start rarely moves.
+Each publication and each yank is a commit, in order, so that ``git pull`` works. The first commit of a long
+history combines the oldest events. The number of combined events changes rarely.
 """
 
 from __future__ import annotations
@@ -58,9 +58,11 @@ class _Event:
 
 
 def marketplace_of(team: str | None, actor: Actor) -> Marketplace:
-    """The marketplace of the team, or of the site: there, a canonical skill has its slug as name; otherwise
-    the oldest skill has it, and others have ``team-slug``. Raises NOT_FOUND if the actor may see neither the
-    team nor a skill of it.
+    """The marketplace of the team, or of the site if ``team`` is None.
+
+    In the site's marketplace, a slug names the canonical skill, otherwise the oldest skill with
+    this slug. Other skills are named ``team-slug``. Raises NOT_FOUND if the actor may see neither
+    the team nor a skill of it.
     """
     rows = Skill.objects.discoverable_by(actor).filter(latest__isnull=False)
     if team is not None:
@@ -74,7 +76,7 @@ def marketplace_of(team: str | None, actor: Actor) -> Marketplace:
 
 
 def plugins_of(market: Marketplace) -> list[tuple[Plugin, dict[str, str]]]:
-    """The plugins in their latest versions, each with the address of its repository."""
+    """The plugins in their latest versions, each with the source entry that points to its repository."""
     latest = {listed.name: _best(listed.releases) for listed in market.skills}
     texts = _descriptions(row.digest for row in latest.values() if row)
     return [
@@ -88,7 +90,7 @@ def plugins_of(market: Marketplace) -> list[tuple[Plugin, dict[str, str]]]:
 
 
 def build_marketplace(market: Marketplace) -> BuiltRepository:
-    """The repository. Raises the errors of ``blobs.read``."""
+    """Builds the repository of the marketplace. Raises the errors of ``blobs.read``."""
     repository = BuiltRepository(market.key)
     events = _events(market)
     texts = _descriptions(event.release.digest for event in events)
@@ -116,7 +118,9 @@ def build_marketplace(market: Marketplace) -> BuiltRepository:
 
 
 def _chosen(rows: QuerySet[Skill]) -> list[Skill]:
-    """The skills with the highest usage scores within the limits, the oldest first."""
+    """The skills with the highest usage scores within the limits of number and size, sorted by age, oldest
+    first.
+    """
     some = rows.select_related("team").only("slug", "team__slug").order_by("-hot_key", "pk")
     sized = some.annotate(bytes=F("latest__archive_size"))[:MAX_PLUGINS]
     totals = zip(sized, accumulate(skill.bytes for skill in sized), strict=True)
@@ -194,7 +198,7 @@ def _best(releases: Iterable[HistoryEntry]) -> HistoryEntry | None:
 
 
 def _rank(row: HistoryEntry) -> tuple[bool, str]:
-    """Orders releases as ``latest`` does: a pre-release only counts without others."""
+    """The sort key that selects the latest release: pre-releases are lower than all other releases."""
     parsed = parse(row.number)
     return not (parsed and parsed.prerelease), row.precedence
 

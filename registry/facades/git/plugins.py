@@ -22,7 +22,7 @@ class Plugin:
 
 
 def plugin_folder(repository: BuiltRepository, name: str, number: str, package: Entry) -> Entry:
-    """The plugin that contains the package as its only skill."""
+    """The folder of a plugin that contains the package as its only skill."""
     manifest = {"name": name, "version": number}
     claude = repository.file(_json(manifest))
     codex = repository.file(_json({**manifest, "skills": "./skills/"}))
@@ -36,7 +36,9 @@ def plugin_folder(repository: BuiltRepository, name: str, number: str, package: 
 
 
 def claude_marketplace(name: str, rows: Iterable[tuple[Plugin, Any]]) -> dict[str, Any]:
-    """The marketplace of Claude Code. Each plugin comes with its source: a path or an address."""
+    """The marketplace document for Claude Code. Each plugin comes with its source: a path or an object with a
+    URL.
+    """
     plugins = [
         {"name": row.name, "description": row.description, "version": row.number, "source": source}
         for row, source in rows
@@ -45,7 +47,7 @@ def claude_marketplace(name: str, rows: Iterable[tuple[Plugin, Any]]) -> dict[st
 
 
 def codex_marketplace(name: str, rows: Iterable[tuple[Plugin, Any]]) -> dict[str, Any]:
-    """The marketplace of Codex, with the same sources."""
+    """The marketplace document for Codex, with the same sources."""
     plugins = [
         {
             "name": row.name,

@@ -57,7 +57,9 @@ def _read_shallow(walker: Any, wants: list[Any], deepen: Callable[[Any], None]) 
 
 
 class _Handler(UploadPackHandler):
-    """Offers no partial clones, whose later requests name objects that are in no reference."""
+    """An upload-pack handler without partial clones. Their later requests name objects that no reference
+    contains.
+    """
 
     def capabilities(self) -> list[bytes]:
         return [each for each in super().capabilities() if each != CAPABILITY_FILTER]
@@ -68,7 +70,7 @@ class _Handler(UploadPackHandler):
 
 
 class _Single(Backend):
-    """Serves one repository, whatever its path."""
+    """A backend that serves one repository under every path."""
 
     def __init__(self, repo: MemoryRepo) -> None:
         self._repo = repo
@@ -78,7 +80,7 @@ class _Single(Backend):
 
 
 def advertisement(repo: MemoryRepo) -> bytes:
-    """The list of references and capabilities."""
+    """The response that lists references and capabilities."""
     out = io.BytesIO()
     protocol = Protocol(lambda _size: b"", out.write)
     _Handler(_Single(repo), ["/"], protocol, stateless_rpc=True, advertise_refs=True).handle()

@@ -1,4 +1,4 @@
-"""Endpoints for git, and the marketplaces by address."""
+"""Endpoints for git clients, and endpoints that return marketplace documents."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CANONICAL_SCOPE = "canonical"  # stands for the team in the addresses of canonic
 class _GitEndpoint(FacadeEndpoint):
     """An endpoint with errors as plain text, which git prints.
 
-    Without a token, a repository that is missing or private requires one: git sends credentials only after
-    this answer.
+    An anonymous request for a missing or private repository gets a request for credentials: git sends a token
+    only after this response.
     """
 
     required_actions = {"GET": (Action.INSTALL,), "POST": (Action.INSTALL,)}
@@ -53,8 +53,8 @@ class _GitEndpoint(FacadeEndpoint):
         return response
 
     def skill(self, team: str | None, slug: str | None) -> Skill | None:
-        """The skill of the address, or None for the address of a marketplace. Raises the errors of
-        ``find_skill``, and SIGN_IN_REQUIRED for an address that needs a token.
+        """The skill in the URL, or None for the URL of a marketplace. Raises the errors of ``find_skill``,
+        and SIGN_IN_REQUIRED for a URL that requires a token.
         """
         if self.kwargs.get("needs_token") and not self.actor.is_signed_in:
             raise SIGN_IN_REQUIRED.refusal()
@@ -76,7 +76,7 @@ class _GitEndpoint(FacadeEndpoint):
 
 @extend_schema(exclude=True)
 class References(_GitEndpoint):
-    """The references of a repository."""
+    """Endpoint that returns the references of a repository."""
 
     def get(
         self,
@@ -95,7 +95,9 @@ class References(_GitEndpoint):
 
 @extend_schema(exclude=True)
 class UploadPack(_GitEndpoint):
-    """The objects that a client lacks. A clone or fetch of a skill counts as an install."""
+    """Endpoint that returns the objects that a client lacks. A clone or fetch of a skill counts as an
+    install.
+    """
 
     def post(
         self,
@@ -126,7 +128,9 @@ class ReceivePack(_GitEndpoint):
 
 @extend_schema(exclude=True)
 class Marketplaces(FacadeEndpoint):
-    """The marketplace of the site or of a team, whose plugins have a repository each."""
+    """Endpoint that returns the marketplace of the site or of a team. Each of its plugins has a
+    repository.
+    """
 
     required_actions = {"GET": (Action.SEE,)}
 

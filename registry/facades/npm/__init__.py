@@ -1,1 +1,1 @@
-"""The npm registry protocol, read only: each skill is the package ``@team/skill``."""
+"""The npm registry protocol, read-only: each skill is the package ``@team/skill``."""

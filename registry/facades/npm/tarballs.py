@@ -81,7 +81,7 @@ def _identity(version: Version, name: str) -> dict[str, Any]:
 
 
 def _build(files: Iterable[PackageFile], identity: Mapping[str, Any]) -> tuple[bytes, dict[str, Any]]:
-    """The tarball, and the package.json in it, which replaces the package's own."""
+    """The tarball, and the package.json in it, which replaces the one of the author."""
     by_path = {file.path: file for file in files}
     written = by_path.pop(_PACKAGE_JSON, None)
     package_json = {**identity, **_kept_fields(written.data if written else b"")}

@@ -46,7 +46,7 @@ class _NpmEndpoint(FacadeEndpoint):
         return response
 
     def find(self, team: str, slug: str) -> Skill:
-        """The skill of ``@team/slug``. Raises the errors of ``find_skill``."""
+        """The skill of the package ``@team/slug``. Raises the errors of ``find_skill``."""
         is_canonical = team == CANONICAL_SCOPE
         return skills.find_skill(canonicals.PREFIX + slug if is_canonical else f"{team}/{slug}", self.actor)
 
@@ -63,7 +63,7 @@ class Packument(_NpmEndpoint):
 
 @extend_schema(exclude=True)
 class Tarball(_NpmEndpoint):
-    """The tarball of a version. A download counts as an install."""
+    """Endpoint that returns the tarball of a version. A download counts as an install."""
 
     required_actions = {"GET": (Action.INSTALL,)}
 
@@ -119,8 +119,8 @@ class Ping(_NpmEndpoint):
 
 @extend_schema(exclude=True)
 class Advisories(_NpmEndpoint):
-    """The response to npm's audit request after an installation. Always empty, because skills have no npm
-    advisories.
+    """Endpoint for npm's audit request after an installation. The response is always empty, because
+    skills have no npm advisories.
     """
 
     is_safe_post = True

@@ -14,8 +14,8 @@ _MAX_LISTED_FILES = 5_000  # of an index in format 0.1.0, which lists the files 
 
 
 def index_document(entries: Iterable[IndexEntry]) -> dict[str, Any]:
-    """The index in format 0.2.0: each skill with the address and digest of its archive or, if SKILL.md is its
-    only file, of SKILL.md. Neither ever changes, because the address contains the version.
+    """The index in format 0.2.0: each skill with the URL and digest of its archive or, if SKILL.md is its
+    only file, of SKILL.md. URL and digest never change, because the URL contains the version.
     """
     return {"$schema": SCHEMA, "skills": [_entry(entry) for entry in entries]}
 
@@ -36,8 +36,8 @@ def file_index_document(entries: Iterable[IndexEntry]) -> dict[str, Any]:
 
 
 def search_document(query: str, found: Iterable[Skill], installs: Iterable[float]) -> dict[str, Any]:
-    """The hits of a search. ``source`` is an address with its own index. ``installs``, by which clients sort,
-    is the usage score.
+    """The hits of a search. ``source`` is the skill's URL, which has its own index. ``installs``, by which
+    clients sort, is the usage score.
     """
     return {
         "query": query,

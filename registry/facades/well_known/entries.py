@@ -84,7 +84,9 @@ def canonical_entries(slug: str, actor: Actor) -> list[IndexEntry]:
 
 
 def split_name(text: str) -> tuple[str, str | None]:
-    """Slug and version of ``slug``, ``slug@1.2.0``, or ``slug@name``, the form that clients print."""
+    """The slug and the version (or None) of ``slug``, ``slug@1.2.0`` or ``slug@name``. Clients print the last
+    form.
+    """
     slug, _, rest = text.partition("@")
     return slug, rest if normalise(rest) else None
 
@@ -122,7 +124,9 @@ def _entries(named: Sequence[tuple[str, Version | None]]) -> list[IndexEntry]:
 
 
 def _files_of(keys: Sequence[int]) -> dict[int, tuple[File, ...]]:
-    """The files of the versions that have at most MAX_FILES, SKILL.md first."""
+    """The files by version, SKILL.md first. Omits versions without SKILL.md or with more than MAX_FILES
+    files.
+    """
     counted = File.objects.filter(version__in=keys).values("version").annotate(count=Count("pk"))
     small = [row["version"] for row in counted if row["count"] <= MAX_FILES]
     found: dict[int, list[File]] = {key: [] for key in small}

@@ -1,4 +1,4 @@
-"""Endpoints of the well-known index below each address, and of the search in its clients."""
+"""Endpoints of the well-known index, and the search endpoint for its clients."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class FileIndex(_Scope):
 
 @extend_schema(exclude=True)
 class IndexedFile(_Scope):
-    """A file of an indexed skill. A download of SKILL.md counts as an install unless the client only checks
-    for updates.
+    """Endpoint that returns a file of an indexed skill. A download of SKILL.md counts as an install unless
+    the client only checks for updates.
     """
 
     required_actions = {"GET": (Action.INSTALL,)}

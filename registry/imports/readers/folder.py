@@ -1,5 +1,5 @@
-"""Reads candidates from any folder on the server. For this reason, only administrators and the shell may use
-it.
+"""Reads candidates from any folder on the server. For this reason, only administrators and the
+shell may use this reader.
 """
 
 import os

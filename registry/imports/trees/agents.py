@@ -66,7 +66,9 @@ def read(agents: Sequence[Path], view: SourceView) -> Iterator[LocatedCandidate 
 
 
 def _scripts(agent: Path, view: SourceView) -> list[Path]:
-    """The Python files in the agent's skills folder, sorted. Empty if the folder links to a path outside."""
+    """The Python files in the agent's skills folder, sorted. Empty if the folder links to a
+    path outside the source.
+    """
     return sorted((agent / _SKILLS).glob("*.py")) if view.is_folder(agent / _SKILLS) else []
 
 

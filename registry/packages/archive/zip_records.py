@@ -208,7 +208,7 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
 
 
 def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int, ...]:
-    """The values, each 0xFFFFFFFF replaced by the next value of the zip64 field.
+    """The values, with each 0xFFFFFFFF replaced by the next value of the zip64 field.
 
     Raises ARCHIVE_DAMAGED if this field is missing or too short.
     """

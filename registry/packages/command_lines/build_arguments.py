@@ -13,14 +13,16 @@ _OPTIONS_FIRST: tuple[Library, ...] = ("getopts",)
 def build_arguments(
     command_line: CommandLine, values: Mapping[str, Any], commands: Sequence[str] = ()
 ) -> list[Any]:
-    """The argument vector of a call, for a command line of kind ``fields``. Raises KeyError for an unknown
-    subcommand.
+    """The argument vector of a call, for a command line of kind ``fields``. Raises KeyError
+    for an unknown subcommand.
 
-    ``values`` maps parameter ids to values; ``commands`` are the names of the chosen subcommands. The value
-    of a switch is True, or False for its negative flag; of a counted switch, a number; of a parameter with
-    many values, a list, or a list of lists if it is repeated. For an option whose value is optional, True
-    gives the flag alone. Parameters with None are omitted. A file is a mapping such as ``{"input": "…"}`` and
-    becomes one word.
+    ``values`` maps parameter ids to values; ``commands`` are the names of the chosen subcommands. Parameters
+    without a value, or with None, are omitted. The values are:
+
+    - a switch: True, or False for its negative flag; a counted switch: a number
+    - a parameter with many values: a list; if it is also repeated, a list of lists
+    - an option with an optional value: the value, or True for the flag alone
+    - a file: a mapping such as ``{"input": "…"}``, which becomes one word
     """
     words: list[Any] = []
     levels = command_line.levels(tuple(commands))
@@ -52,7 +54,7 @@ def _joined(
 ) -> list[Any]:
     """The words of one level in an order that the parser understands.
 
-    Positionals usually go first, because an option with many values would take them as its own. Positionals
+    Positionals usually go first, because an option with many values would otherwise consume them. Positionals
     that start with "-" follow a "--".
     """
     if has_remainder:

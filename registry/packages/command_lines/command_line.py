@@ -37,8 +37,8 @@ class Parameter:
     """An option, or a positional argument if ``flags`` is empty.
 
     ``id`` is unique in the command line: the subcommands and the name, joined with "/". One occurrence takes
-    ``min_values`` to ``max_values`` values (None: no limit); a switch takes none. ``repeated``: an option
-    can occur several times; as a switch it is counted.
+    ``min_values`` to ``max_values`` values (None: no limit); a switch takes none. A repeated option can occur
+    several times; a repeated switch is counted.
     """
 
     id: str
@@ -116,7 +116,7 @@ class ReadingGap:
 class CommandLine:
     """The command line of the script at ``path``. ``root`` has parameters only for kind ``fields``.
 
-    Fields are complete if ``gaps`` is empty. ``usage`` is the author's usage text in the script.
+    The parameters are complete if ``gaps`` is empty. ``usage`` is the author's usage text in the script.
     """
 
     path: str
@@ -143,7 +143,7 @@ class CommandLine:
         return tuple(found)
 
     def commands(self) -> Iterator[tuple[str, ...]]:
-        """The names of every level as a path of subcommands, parents first; () is the root."""
+        """Yields the names of the subcommands that lead to each level, parents first; () for the root."""
         waiting: list[tuple[tuple[str, ...], CommandLevel]] = [((), self.root)]
         while waiting:
             names, level = waiting.pop(0)

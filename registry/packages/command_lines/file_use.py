@@ -27,7 +27,9 @@ _NOT_FILES = _words("dir directory folder format type url name mode id")
 
 
 def file_use(*names: str) -> FileUse:
-    """The probable use of a file by a parameter with these names: its name, then its metavar."""
+    """Whether a parameter with these names probably reads or writes a file. ``names`` are the parameter's
+    name and then its metavar.
+    """
     for name in names:
         words = [word.lower() for word in _WORD.findall(name[:100])]
         if not words or words[-1] in _NOT_FILES:

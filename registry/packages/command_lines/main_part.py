@@ -32,7 +32,7 @@ _COMMAND = re.compile(
 
 @lru_cache(maxsize=64)
 def has_main_part(suffix: str, source: bytes) -> bool:
-    """Whether the script does something when it is started, instead of only defining names for others.
+    """Whether the script acts when it is started, instead of only defining names for other files.
 
     True in case of doubt, for example for a script with a syntax error.
     """

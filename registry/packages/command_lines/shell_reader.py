@@ -53,7 +53,8 @@ def read_shell(path: str, text: str) -> CommandLine:
 
 
 def _scan(source: bytes, root: Node) -> tuple[str | None, dict[str, str], bool, int | None]:
-    """The options of getopts or None, variables by option, whether arguments are read, and getopts' line.
+    """The options of getopts or None, variables by option, whether arguments are read, and the line of
+    getopts.
 
     Functions have their own positional parameters, so only those outside functions belong to the script.
     """

@@ -52,10 +52,10 @@ def is_deno_input(path: str) -> bool:
 
 
 def read_deno(files: Sequence[PackageFile], programs: Set[str] = frozenset()) -> DenoResult:
-    """The modules to resolve, or problems.
+    """The modules to resolve, or problems. ``programs`` are the paths of scripts outside ``scripts/``.
 
-    ``modules`` is None if there are no TypeScript scripts, neither remote imports nor an import map, or any
-    problem. ``programs`` are the paths of scripts outside ``scripts/``.
+    ``modules`` is None if there are no TypeScript scripts, if they have neither remote imports nor an import
+    map, or if there is any problem.
     """
     scripts = sorted(file.path for file in files if _is_script(file.path, programs))
     if not scripts:

@@ -1,4 +1,4 @@
-"""Plausible values for the required parameters of a call."""
+"""Chooses plausible values for the required parameters of a call."""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ _USAGE = re.compile(r"^\W*(?:usage|synopsis|example)s?\s*:?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class MatchedCalls:
-    """The calls to offer, by script path, and the calls in code blocks that do not fit."""
+    """The result of matching: calls that the run form can show, by script path, and calls in
+    code blocks that do not fit.
+    """
 
     samples: Mapping[str, tuple[tuple[str, ...], ...]]
     refused: tuple[ShownCall, ...] = ()

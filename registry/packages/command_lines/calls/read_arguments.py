@@ -109,7 +109,9 @@ class _Reader:
             raise _NoMatch
 
     def _read_joined(self, word: str) -> None:
-        """Short options in one word: switches such as ``-vq``, or an option with its value: ``-ofile``."""
+        """Reads short options in one word: switches such as ``-vq``, or an option with its
+        value such as ``-ofile``.
+        """
         for place, letter in enumerate(word[1:], start=2):
             parameter = self._flags.get(f"-{letter}")
             if parameter is None:

@@ -21,7 +21,9 @@ _CHOICE = re.compile(r"[\w>\]]\|[\w<\[]")  # "a|b" instead of "a | b"
 
 @dataclass(frozen=True)
 class Word:
-    """A word without its quotes. ``is_template``: it has a variable, pattern or placeholder."""
+    """A word without its quotes. ``is_template`` is set if the word has a variable, pattern or
+    placeholder.
+    """
 
     text: str
     is_template: bool = False

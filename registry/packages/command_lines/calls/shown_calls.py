@@ -34,8 +34,8 @@ _SYNOPSIS = ("[", "(", "…", "...")
 class ShownCall:
     """A call of the script at ``path``, at this line of a document.
 
-    ``is_template``: a word has a placeholder, variable or pattern. ``is_inline``: the call is part of a
-    sentence. ``is_synopsis``: the call is a synopsis without its optional parts.
+    ``is_template`` is set if a word has a placeholder, variable or pattern, ``is_inline`` if the call is part
+    of a sentence, and ``is_synopsis`` if the call is a synopsis without its optional parts.
     """
 
     path: str
@@ -56,7 +56,9 @@ class _CodeLine:
 
 
 def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> list[ShownCall]:
-    """The calls in document order. Omits calls for help, and the optional parts of synopses."""
+    """The calls of the scripts in the documents, in document order. Omits calls for help, and the
+    optional parts of synopses.
+    """
     finder = _ScriptFinder(scripts)
     found: list[ShownCall] = []
     left = MAX_CHARACTERS
@@ -71,7 +73,7 @@ def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> 
 
 
 def _code_lines(lines: Iterable[str]) -> Iterator[_CodeLine]:
-    """The lines of code blocks, joined with their continuation lines, and inline code."""
+    """Yields the lines of code blocks, joined with their continuation lines, and inline code."""
     fence, is_shell, joined, start = "", False, "", 0
     for number, line in enumerate(lines, start=1):
         opening = _FENCE.match(line)

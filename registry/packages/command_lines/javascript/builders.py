@@ -1,4 +1,4 @@
-"""Commands under construction in a JavaScript script, and how option texts become parameters."""
+"""Builds the commands of a JavaScript script, and converts option texts to parameters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ _TYPES: dict[str, ValueType] = {"parseInt": "integer", "parseFloat": "number", "
 
 @dataclass(eq=False)
 class CommandBuilder:
-    """A command and the parameters that were added to it. Ids have no prefix before the command is built."""
+    """A command under construction with its parameters. ``level`` adds the names of
+    subcommands to their ids.
+    """
 
     name: str = ""
     aliases: list[str] = field(default_factory=list)
@@ -83,7 +85,7 @@ class Gaps:
 
 
 def option_of(text: str) -> Parameter | None:
-    """The option of a text such as ``-o, --output <file>``; None if it has no flag."""
+    """The option that a text such as ``-o, --output <file>`` declares; None if the text has no flag."""
     value = _VALUE.search(text)
     flags = tuple(_FLAG.findall(text[: value.start()] if value else text))
     if not flags:
@@ -106,7 +108,9 @@ def option_of(text: str) -> Parameter | None:
 
 
 def positional_of(text: str, *, dots: tuple[str, ...] = ("...", "..")) -> Parameter:
-    """The positional argument of a text such as ``<file>``, ``[names...]`` or ``file``, which is required."""
+    """The positional argument that a text such as ``<file>`` or ``[names...]`` declares. Required unless
+    the text starts with "[".
+    """
     inner = text.strip().strip("<>[]")
     is_list = inner.endswith(dots)
     name = (inner.rstrip(".").partition("|")[0].strip() or "arguments")[:100]

@@ -1,4 +1,4 @@
-"""Follows the calls of a JavaScript script in their order, each with the object on which it is made."""
+"""Follows the calls of a JavaScript script in their order, each with the object on which it is called."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class ParserLibrary(Protocol):
     """Reproduces the effects of a parser library's calls without running the library."""
 
     def call(self, value: Any, call: Call, names: Names, chains: Chains) -> Any:
-        """The result of calling a method of ``value``, or ``value`` itself if the call has no name."""
+        """The result of calling a method of ``value``. If the call has no name, the result of calling
+        ``value``.
+        """
 
 
 class Chains:
@@ -64,7 +66,7 @@ class Chains:
         self._nodes = 0
 
     def follow(self, root: Node, names: Names, *, uncertain: bool = False) -> Any:
-        """Follows all chains below the node; returns the value of the last one that is not within another."""
+        """Follows all chains below the node; returns the value of the last outermost chain."""
         value = None
         branch_end = skip_end = 0
         for node, _depth in walk(root):

@@ -52,7 +52,7 @@ class ScriptParsers:
         self.parse_args: CommandBuilder | None = None
 
     def call(self, value: Any, call: Call, names: Names, chains: Chains) -> Any:
-        """The result of a call, if it belongs to a parser library."""
+        """The result of a call, or None if the call belongs to no parser library."""
         if isinstance(value, commander.CommanderCommand):
             return self.commander.call_command(value, call)
         if isinstance(value, commander.CommanderParameter):
@@ -79,7 +79,7 @@ class ScriptParsers:
         return None
 
     def found(self) -> tuple[Library, CommandBuilder] | None:
-        """The library and the root command of the script's parser."""
+        """The library and the root command of the script's parser; None if no parser was found."""
         if self.commander.program is not None:
             program = self.commander.program
             program.builder.subcommand_required = not program.has_action
@@ -126,7 +126,9 @@ def read_javascript(path: str, text: str) -> CommandLine:
 
 
 def _without_parser(path: str, root: Node, usage: str) -> CommandLine:
-    """ "line" if the script reads its arguments by hand or by another library, otherwise "none"."""
+    """The command line of a script without a known parser. Its kind is "line" if the script reads its
+    arguments by hand or with another library, otherwise "none".
+    """
     reads_arguments = False
     for node, _depth in walk(root):
         if node.type == "member_expression" and text_of(node, 40).replace("?.", ".") in _ARGUMENTS:

@@ -14,7 +14,7 @@ _POSITIONALS = Parameter("arguments", "arguments", min_values=0, max_values=None
 
 
 def node_command(call: Call, gaps: Gaps) -> CommandBuilder:
-    """The command of ``parseArgs({options: {…}, allowPositionals: true})``."""
+    """The command that Node's ``parseArgs({options: {…}, allowPositionals: true})`` declares."""
     builder = CommandBuilder()
     given = call.argument(0)
     settings = given if isinstance(given, dict) else {}
@@ -50,7 +50,9 @@ def _node_option(name: str, properties: dict[str, Any]) -> Parameter:
 
 
 def deno_command(call: Call, gaps: Gaps) -> CommandBuilder:
-    """The command of ``parseArgs(Deno.args, {string: […], boolean: […], alias: {…}, default: {…}})``."""
+    """The command that Deno's ``parseArgs(Deno.args, {string: […], boolean: […], alias: {…},
+    default: {…}})`` declares.
+    """
     builder = CommandBuilder()
     given = call.argument(1)
     settings = given if isinstance(given, dict) else {}

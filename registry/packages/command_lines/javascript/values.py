@@ -112,7 +112,7 @@ def _number(text: str) -> float | int | Unknown:
 
 
 def _object(node: Node, names: Names, depth: int) -> dict[str, Any]:
-    """The entries; an entry with the key "..." is a part that is not known."""
+    """The entries of an object literal. The key "..." stands for entries that are not known."""
     found: dict[str, Any] = {}
     for child in _children(node):
         if child.type == "pair":

@@ -47,7 +47,7 @@ class Yargs:
         return self.call_command(self.program, replace(call, name=path[-1]), names, chains)
 
     def call_command(self, command: YargsCommand, call: Call, names: Names, chains: Chains) -> YargsCommand:
-        """Applies a method and returns the command."""
+        """Applies a method call to the command and returns the command."""
         if call.uncertain and call.name in (*_OPTIONS, *_TYPED, "command"):
             self.gaps.add("conditional", call.line)
         if call.name in ("option", "positional"):

@@ -88,7 +88,9 @@ class ArgparseLibrary:
             self.gaps.append(gap)
 
     def construct(self, called: Any, node: ast.Call, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-        """A new parser, if the called value is argparse's class or a subclass that keeps its behaviour."""
+        """The new parser or file type; None if the called value is neither. A subclass with
+        changed behaviour adds a gap.
+        """
         if not _is_parser_class(called):
             return _file_type(called, arguments)
         if isinstance(called, ClassValue) and not _keeps_behaviour(called):
@@ -112,7 +114,9 @@ class ArgparseLibrary:
                 self.add_gap("computed_value", line)
 
     def attribute(self, value: Any, name: str) -> Any:
-        """A method of a parser, group or subparsers object; the constants of argparse."""
+        """The method of a parser, group or subparsers object, or the constant of argparse; None for other
+        values.
+        """
         if isinstance(value, DottedName):
             return _CONSTANTS.get(name) if value.text in _MODULES else None
         if name == "_action_groups" and isinstance(value, ParserValue):
@@ -217,7 +221,7 @@ def _keeps_behaviour(parser_class: ClassValue) -> bool:
 
 
 def _file_type(called: Any, arguments: list[Any]) -> Any:
-    """``argparse.FileType("w")`` as a dotted name with its mode."""
+    """``argparse.FileType("w")`` as a dotted name with its mode; None for other calls."""
     if isinstance(called, DottedName) and called.text == "argparse.FileType":
         mode = arguments[0] if arguments and isinstance(arguments[0], str) else "r"
         return DottedName(f"argparse.FileType.{mode[:3]}")

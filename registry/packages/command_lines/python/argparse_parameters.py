@@ -41,7 +41,9 @@ _TYPES: dict[str, ValueType] = {"int": "integer", "float": "number"}
 def command_level(
     parser: ParserValue, library: ArgparseLibrary, names: tuple[str, ...] = (), aliases: tuple[str, ...] = ()
 ) -> CommandLevel:
-    """The parser with its subcommands. Adds the parts that can't be read to the library's gaps."""
+    """The command level of the parser, with its subcommands. Adds the parts that can't be read to the
+    library's gaps.
+    """
     declared = list(_declared(parser, library, names))
     if len(names) >= MAX_DEPTH and parser.subparsers:
         library.add_gap("too_many", 1)
@@ -232,7 +234,7 @@ def text_of(value: Any) -> str:
 
 
 def _expanded(parameter: Parameter) -> str:
-    """The help with argparse's ``%(default)s`` and similar replaced."""
+    """The parameter's help, with ``%(default)s``, ``%(choices)s`` and ``%(dest)s`` replaced."""
     default = "…" if parameter.default_computed else parameter.default
     shown = ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
     text = parameter.help

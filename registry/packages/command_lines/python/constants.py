@@ -1,4 +1,4 @@
-"""Evaluates the expressions of a Python script that need nothing from outside, within limits."""
+"""Evaluates constant expressions of a Python script, within limits."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def subscript(value: Any, index: Any) -> Any:
 
 
 def text_method(text: str, name: str, arguments: list[Any]) -> Any:
-    """The result of a method of a text."""
+    """The result of calling the method ``name`` of a text. Unknown parts of the result become "…"."""
     if name == "join":
         items = items_of(arguments[0]) if arguments else None
         if items is None:
@@ -219,7 +219,7 @@ def _list_method(value: list[Any], name: str, arguments: list[Any]) -> Any:
 
 
 def call_builtin(name: str, arguments: list[Any]) -> Any:
-    """The result of a function that Python defines, for known arguments."""
+    """The result of calling a builtin function. UNKNOWN for other functions and unknown arguments."""
     if name in ("list", "sorted", "tuple", "set", "frozenset", "reversed"):
         items = items_of(arguments[0]) if arguments else []
         return UNKNOWN if items is None else _ordered(name, items)

@@ -114,7 +114,9 @@ def _argument(described: Mapping[str, Any], groups: list[ExclusiveArguments]) ->
 
 
 def _with_static_texts(level: CommandLevel, static: CommandLevel) -> CommandLevel:
-    """The level with the static default and help where the default is computed when the script runs."""
+    """The level, with the default and help of ``static`` for each parameter whose default is
+    computed when the script runs.
+    """
     computed = {each.id: each for each in static.parameters if each.default_computed}
     below = {each.name: each for each in static.subcommands}
     return replace(

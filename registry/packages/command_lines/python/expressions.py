@@ -1,4 +1,6 @@
-"""Evaluates the expressions of a Python script, within limits; values from outside are UNKNOWN."""
+"""Evaluates the expressions of a Python script, within limits. Values that depend on the
+environment are UNKNOWN.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,7 @@ class ExpressionEvaluation:
         self.steps = 0
 
     def call(self, function: FunctionValue, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
-        """The value that the function of the script returns."""
+        """The return value of a function of the script."""
         raise NotImplementedError
 
     def step(self) -> None:
@@ -247,7 +249,7 @@ class ExpressionEvaluation:
         return self.attribute(self.value(node.value, scope), node.attr)
 
     def attribute(self, value: Any, name: str) -> Any:
-        """The attribute of a value as far as it is known."""
+        """The attribute of a value; None or UNKNOWN if it is not known."""
         if (found := self.library.attribute(value, name)) is not None:
             return found
         if isinstance(value, DottedName):

@@ -28,7 +28,7 @@ _OTHER_PARSERS = {
 
 
 def read_python(path: str, text: str) -> CommandLine:
-    """The command line of a Python program."""
+    """The command line of a Python script. Parts that can't be read become gaps."""
     tree = parse_python(text)
     if tree is None:
         return CommandLine(path, "line", gaps=(ReadingGap("syntax"),))

@@ -28,7 +28,7 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def is_too_costly(text: str) -> bool:
-    """Whether Python's parser would need more than 20 MB, or seconds or minutes."""
+    """Whether Python's parser would need more than 20 MB of memory or more than a second."""
     return _imports_endless_name(text) or _has_many_tokens(text)
 
 

@@ -1,4 +1,4 @@
-"""Follows the statements of a Python script as far as its parser, without running the script."""
+"""Follows the statements of a Python script up to the call of its parser, without running the script."""
 
 from __future__ import annotations
 

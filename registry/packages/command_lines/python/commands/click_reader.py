@@ -191,8 +191,8 @@ class _Reader:
         command.parameters.append(parameter)
 
     def _settings(self, decorator: ast.expr, known: frozenset[str]) -> tuple[dict[str, Any], list[Any]]:
-        """The keyword values and positional values of a decorator, without those of ``type``, which other
-        code reads.
+        """The keyword values and positional values of a decorator, except ``type``, which ``kind_of`` reads.
+        Raises UnreadableError for unknown keywords.
         """
         if not isinstance(decorator, ast.Call):
             return {}, []

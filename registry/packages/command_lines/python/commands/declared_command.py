@@ -57,8 +57,8 @@ def unreadable_command_line(path: str, library: Library, line: int) -> CommandLi
 
 
 def _level(command: DeclaredCommand, count: Counter[str], names: tuple[str, ...] = ()) -> CommandLevel:
-    """The command with its subcommands. Raises UnreadableError if there are too many: one command can be in
-    two groups.
+    """The command with its subcommands. Raises UnreadableError above MAX_DEPTH or MAX_PARAMETERS. A command
+    in two groups counts twice.
     """
     count["all"] += 1 + len(command.parameters)
     if len(names) > MAX_DEPTH or count["all"] > MAX_PARAMETERS:

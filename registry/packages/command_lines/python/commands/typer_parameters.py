@@ -45,7 +45,7 @@ class _Declared:
 
 @dataclass(frozen=True)
 class _Kind:
-    """The type of a parameter. ``many``: a list. ``length``: the number of values of a tuple."""
+    """The type of a parameter: a list if ``many`` is set, or a tuple of ``length`` values."""
 
     value: ValueKind
     many: bool = False
@@ -81,7 +81,9 @@ def _declared_arguments(function: Function, values: ModuleValues) -> Iterator[_D
 
 
 def _split(argument: ast.arg, values: ModuleValues) -> tuple[ast.expr | None, ast.Call | None]:
-    """The type and the declaration in ``Annotated[type, declaration]``."""
+    """The type and the declaration of an argument with ``Annotated[type, declaration]``; otherwise the
+    annotation and None. Raises UnreadableError for several declarations.
+    """
     annotation = _without_quotes(argument.annotation) if argument.annotation else None
     if not isinstance(annotation, ast.Subscript) or _last_name(annotation.value) != "Annotated":
         return annotation, None
@@ -155,7 +157,9 @@ def _default(declared: _Declared, values: ModuleValues, enums: Enums) -> tuple[A
 
 
 def _with_path(kind: ValueKind, settings: Mapping[str, Any]) -> ValueKind:
-    """The parameter as an input file if its path must exist, unless only a folder is valid."""
+    """The kind with the settings of a ``Path`` parameter: a folder, or an input file if the path must
+    exist.
+    """
     if kind.name != "Path":
         return kind
     if settings.get("file_okay") is False:
@@ -249,7 +253,7 @@ def _kind_of(node: ast.expr | None, line: int, values: ModuleValues, enums: Enum
 def _one_of(
     nodes: tuple[ast.expr, ...] | list[ast.expr], line: int, values: ModuleValues, enums: Enums
 ) -> _Kind:
-    """The kind of the only type in the union that is not None."""
+    """The kind of the only type in the union that is not None. Raises UnreadableError for several types."""
     kinds = [
         _kind_of(each, line, values, enums)
         for each in nodes

@@ -193,7 +193,7 @@ class _Reader:
             self._register(app, target.func.attr, target, self._function(call))
 
     def _function(self, call: ast.Call) -> _Function:
-        """The function that is the call's only argument."""
+        """The function that is the call's only argument. Raises UnreadableError for other arguments."""
         given = call.args[0] if len(call.args) == 1 and not call.keywords else None
         function = self.functions.get(given.id) if isinstance(given, ast.Name) else None
         if function is None or function.decorator_list:
@@ -216,7 +216,7 @@ class _Reader:
         return settings, [self.values.value(each) for each in call.args] if names else []
 
     def _root_of(self, app: _App) -> DeclaredCommand:
-        """The group of the app, or its only command if it has nothing else."""
+        """The group of the app, or its only command if the app has no callback and no groups."""
         if app.callback or app.groups or len(app.commands) != 1:
             if not app.commands and not app.groups:
                 raise UnreadableError(app.line)
@@ -263,7 +263,9 @@ class _Reader:
         return parameters
 
     def _count(self, more: int, line: int) -> None:
-        """Raises UnreadableError for too many commands: an app can be part of several others."""
+        """Adds to the number of parameters and commands. Raises UnreadableError above MAX_PARAMETERS, because
+        an app can be part of several others.
+        """
         self.count += more
         if self.count > MAX_PARAMETERS:
             raise UnreadableError(line)
