@@ -1,4 +1,4 @@
-"""Skills that a person pinned to their home page."""
+"""Lists the skills that a person pinned to their home page."""
 
 from __future__ import annotations
 

@@ -52,8 +52,8 @@ class RateCounter:
         self.store_from = self.sweep_from = 0.0  # monotonic times
 
     def count(self, name: str, limit: int) -> RateStatus:
-        """Counts one request in the current minute unless ``limit`` is reached. The caller must refuse the
-        request if the result's ``count`` exceeds ``limit``.
+        """Counts one request in the current minute. At the limit, counts nothing and returns a ``count``
+        above ``limit``; the caller must then refuse the request.
         """
         now = time()
         with self.lock:

@@ -1,5 +1,3 @@
-"""The error code of rate limits."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

@@ -13,8 +13,8 @@ def add(key: str, number: int, ends_at: int) -> int:
     """Adds ``number`` to the count and returns the sum. The count expires at ``ends_at``, in Unix seconds.
     Raises OSError if Redis fails.
     """
-    # Referenced until the end: the first calls of several threads create a client each, and a client that is
-    # garbage-collected closes its connections.
+    # Keep the client referenced until the end. The first calls of several threads create one client each, and
+    # a garbage-collected client closes its connections.
     client = _client(settings.REDIS_URL)
     try:
         with client.pipeline() as pipeline:

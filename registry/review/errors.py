@@ -1,5 +1,3 @@
-"""Error codes of findings, reports and the review of held versions."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

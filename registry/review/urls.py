@@ -1,5 +1,3 @@
-"""API routes of findings and reports."""
-
 from django.urls import path
 
 from registry.review.api.findings import Findings, Held, Release, Suppressions

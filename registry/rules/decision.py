@@ -80,7 +80,9 @@ class Decision:
 
 
 def is_unattended(actor: Actor) -> bool:
-    """Whether the actor uses a token and so counts as an agent. People approve runs by starting them."""
+    """Whether the actor uses a token and therefore counts as an agent. People approve runs by starting
+    them.
+    """
     return actor.token is not None
 
 

@@ -1,5 +1,3 @@
-"""API routes of rules and permission checks."""
-
 from django.urls import path
 
 from registry.rules.api import PermissionDecision, Restoration, RuleDetail, TeamRules, TokenRules

@@ -46,8 +46,8 @@ def facets(
     """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter does
     not apply to its counts. A blank text counts all visible skills.
 
-    ``found`` saves another search. It is the result of a search with the same text and filters, and with
-    ``MAX_COUNTED_SKILLS`` ids for counting.
+    ``found`` is the result of a search with the same text and filters, and with ``MAX_COUNTED_SKILLS`` ids
+    for counting. Passing it saves another search.
     """
     filtered = [name for name in FACETS if getattr(filters, name)]
     unfiltered = [name for name in FACETS if name not in filtered]

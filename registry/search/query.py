@@ -253,7 +253,7 @@ def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
 
 
 def _corrected_terms(unknown: Sequence[QueryWord], actor: Actor) -> list[SearchTerm]:
-    """Terms that are one typo away from the unknown words: their likely corrections."""
+    """The likely corrections of unknown words: terms that are one typo away."""
     query_words = {word.term: word for word in unknown}
     meant = sql.find_corrections({term: word.text.lower() for term, word in query_words.items()}, actor)
     if not meant:

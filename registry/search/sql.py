@@ -103,8 +103,8 @@ class SqlFilter:
 def visibility_filter(
     actor: Actor, chosen: QuerySet[Skill] | None = None, *, without: bool = False
 ) -> SqlFilter:
-    """The filter for skills visible to the actor. ``chosen`` limits it to these skills; with ``without``, to
-    all others.
+    """The filter for skills visible to the actor. ``chosen`` limits the filter to these skills; with
+    ``without``, to all others.
     """
     scopes = () if actor.is_administrator else tuple(visible_scopes(actor))
     condition = f" AND scope IN ({bulk.placeholders(scopes)})" if scopes else ""

@@ -1,5 +1,3 @@
-"""API routes of search, changes and the glossary."""
-
 from django.urls import path
 
 from registry.search.api.glossary import Glossary, GlossaryDetail, GlossaryFile, GlossaryUndo

@@ -73,8 +73,8 @@ def startable_skills(version: Version) -> tuple[str, ...]:
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
     """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed versions.
-    An active grant of the same kind is returned unchanged, unless the version has additions that it does not
-    cover; then it covers them from now on.
+    If there is an active grant of the same kind, returns that grant. For a digest, also extends it to the
+    version's present additions.
 
     Requires the owner role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the actor can't see
     the skill, and SECRET_NOT_DECLARED if the version does not declare the secret.

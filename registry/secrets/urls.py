@@ -1,5 +1,3 @@
-"""API routes of secrets and their grants."""
-
 from django.urls import path
 
 from registry.secrets import api

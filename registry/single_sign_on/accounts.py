@@ -54,7 +54,8 @@ def sign_in(identity: Identity) -> User:
 
 @transaction.atomic
 def link(identity: Identity, user: User) -> None:
-    """Lets the user sign in as this person at the issuer. A second call changes nothing.
+    """Links the person at the issuer to the user, who can then sign in with the issuer. A
+    second call changes nothing.
 
     Raises IDENTITY_TAKEN if the person is, or was before an erasure, linked to another account.
     """

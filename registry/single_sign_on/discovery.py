@@ -120,7 +120,7 @@ def redeem_code(issuer: Issuer, metadata: Metadata, code: str, verifier: str) ->
 
 
 def read_userinfo(issuer: Issuer, metadata: Metadata, access_token: str) -> dict[str, Any]:
-    """More claims about the person; {} if the issuer has no such endpoint."""
+    """Further claims about the person; {} if the issuer has no endpoint for them."""
     if not metadata.userinfo:
         return {}
     return _get(issuer, metadata.userinfo, {"authorization": f"Bearer {access_token}"})

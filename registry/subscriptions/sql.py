@@ -1,5 +1,3 @@
-"""SQL of the subscriptions."""
-
 from collections.abc import Sequence
 
 from registry.core.sql import fetch_all, placeholders

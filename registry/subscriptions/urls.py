@@ -1,5 +1,3 @@
-"""API routes of team subscriptions and bundling."""
-
 from django.urls import path
 
 from registry.subscriptions.api import Bundling, SubscriptionDetail, Subscriptions

@@ -1,6 +1,6 @@
 """A backup file: a zip with ``tables/<name>.jsonl``, ``blobs/<key>`` and, written last, ``manifest.json``.
 
-It contains no encryption keys, without which its secrets can't be read.
+The file contains no encryption keys, which are needed to read its secrets.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BLOBS = "blobs/"
 
 
 class BackupWriter:
-    """Writes a hidden file next to ``path``. ``commit`` completes the file and renames it to ``path``."""
+    """Writes a hidden file next to ``path``, which replaces ``path`` once the file is complete."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -35,8 +35,8 @@ class BackupWriter:
 
     @contextmanager
     def opened(self) -> Iterator[BackupWriter]:
-        """Context manager that opens the file for writing. Deletes the file at the end unless ``commit`` was
-        called.
+        """Context manager that opens the file for writing. Replaces ``path`` at the end of the block; after
+        an exception, deletes the file instead.
         """
         with suppress(FileNotFoundError):
             self.partial.unlink()
@@ -78,7 +78,7 @@ class BackupWriter:
 
 
 class BackupFile:
-    """The rows and blobs of a complete backup. Raises BACKUP_UNREADABLE."""
+    """The rows and blobs of a complete backup. The constructor and ``rows`` raise BACKUP_UNREADABLE."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -104,7 +104,7 @@ class BackupFile:
         return (name[len(_BLOBS) :] for name in self.archive.namelist() if name.startswith(_BLOBS))
 
     def open(self, key: str) -> BinaryIO:
-        """The blob in memory. For a damaged blob, the bytes that can be read."""
+        """The blob in memory; empty if the blob is damaged."""
         with self._lock:
             try:
                 return BytesIO(self.archive.read(_BLOBS + key))

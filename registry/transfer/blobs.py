@@ -49,7 +49,7 @@ class StorageSource:
 def copy_blobs(source: BlobSource, target: BlobBackend) -> Iterator[BlobTotals]:
     """Copies the missing blobs with a few threads. Yields the totals after each blob.
 
-    Does not count a blob that a user deletes meanwhile.
+    Does not count a blob that a user deletes during the copy.
     """
     present = {key for key, _size in target.older_than(_ALL)}
     totals = BlobTotals()

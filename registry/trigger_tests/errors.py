@@ -1,5 +1,3 @@
-"""Error codes of trigger tests and phrases."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

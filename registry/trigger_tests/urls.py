@@ -1,5 +1,3 @@
-"""API routes of trigger tests, collisions, phrases and team settings."""
-
 from django.urls import path
 
 from registry.trigger_tests.api import trigger_tests

@@ -103,7 +103,9 @@ def _without_recent(uses: list[SkillUse]) -> list[SkillUse]:
 
 @transaction.atomic
 def _write_some(uses: Iterable[SkillUse]) -> int:
-    """Locks the skills in the order of their keys, which prevents deadlocks between processes."""
+    """Counts the uses outside the dedupe window and returns their number. Locks the skills in the order of
+    their keys, which prevents deadlocks between processes.
+    """
     rows = Skill.objects.filter(pk__in={use.skill_id for use in uses}).order_by("pk")
     existing = set(rows.select_for_update(no_key=True).values_list("pk", flat=True))
     claimed = [use for use in uses if use.skill_id in existing and _claim(use)]

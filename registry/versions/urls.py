@@ -1,5 +1,3 @@
-"""API routes of skills, versions and packages."""
-
 from django.urls import path
 
 from registry.versions.api.additions import VersionAdditions

@@ -136,7 +136,9 @@ class _JavaScriptReader:
             self.keys.add(name)
 
     def _specifier(self, node: Node) -> str:
-        """The module that an import, an export or a call of ``require`` names; "" for imports of types."""
+        """The module that an import, an export, ``require()`` or ``import()`` names; "" for imports of
+        types.
+        """
         if node.type in ("import_statement", "export_statement"):
             if slice_of(self.source, node, 20_000).split(maxsplit=2)[1:2] == ["type"]:
                 return ""

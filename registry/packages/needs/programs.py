@@ -46,7 +46,9 @@ def needed_program(word: str) -> str:
 
 
 def product_of(program: str) -> str:
-    """The product that contains the program, such as "LibreOffice", or the program's own name."""
+    """The name of the product that contains the program, such as "LibreOffice"; otherwise the program's
+    name.
+    """
     return _TOOLS.get(program, program)
 
 

@@ -24,7 +24,7 @@ _URL_START = re.compile(r"(?:https?|wss?)://[^\s\"'`<>|;)]+")
 
 
 def read_shell(path: str, source: bytes) -> ScriptNeeds:
-    """The needs of a shell script; its own functions and variables are not needs."""
+    """The needs of a shell script. Omits the functions and variables that the script defines."""
     tree = parse_source("bash", source)
     if tree is None:
         return ScriptNeeds(path, complete=False)

@@ -99,9 +99,9 @@ class Suppressions(_VersionEndpoint):
     @operation("suppress_finding", "Suppress a finding", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Suppresses the finding, also in later versions with the same excerpt in the same file. The
-        publisher can't suppress a high-confidence finding, and its suppression ends when the file changes.
-        Requires the maintainer role and a session.
+        """Suppresses the finding, also in later versions with the same excerpt in the same file. Requires the
+        maintainer role and a session. For a high-confidence finding, the publisher can't do this, and the
+        suppression ends when the file changes.
         """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
@@ -143,7 +143,7 @@ class Held(Endpoint):
 
 
 def findings_document(version: Version, *, named: bool) -> dict[str, Any]:
-    """The findings of a version as JSON. ``named`` includes usernames."""
+    """The findings of a version as JSON. With ``named``, includes usernames."""
     return {
         "skill": str(version.skill),
         "version": version.number,

@@ -1,5 +1,3 @@
-"""API documents of the glossary."""
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

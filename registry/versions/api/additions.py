@@ -1,5 +1,3 @@
-"""Endpoint of a version's additions."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request

@@ -1,5 +1,3 @@
-"""Endpoints of templates for new skills."""
-
 from typing import Any
 
 from django.http import HttpResponse

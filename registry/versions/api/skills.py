@@ -121,8 +121,9 @@ class SkillDetail(SkillEndpoint):
 
     @operation("get_skill", "Get a skill", answer=documents.SkillDetailDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Returns 404 if the skill does not exist or is not visible to you. For an old address, returns the
-        skill that it redirects to; `skill` and `url` contain the current address.
+        """Returns the skill with its channels. Returns 404 if the skill does not exist or is not
+        visible to you. For an old address, returns the skill that it redirects to; `skill` and `url`
+        contain the current address.
         """
         skill = self.skill(team, slug)
         return etag.document_response(request, documents.skill_detail(skill, self.actor))
@@ -134,8 +135,8 @@ class SkillDetail(SkillEndpoint):
         answer=documents.SkillDetailDoc,
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Changes the visibility. Send `If-Match: <ETag>` to change the skill only if it has not changed
-        since you read it. Requires the maintainer role.
+        """Changes the skill's visibility. Send `If-Match: <ETag>` to change the skill only if it has not
+        changed since you read it. Requires the maintainer role.
         """
         change = read_body(SkillChangeRequest, request.data)
         with transaction.atomic():
@@ -187,8 +188,8 @@ class SkillUsage(SkillEndpoint):
 
     @operation("get_usage", "Get a skill's usage", tag="usage", answer=UsageDetailDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Returns use counts and the score that orders the catalog. Without use, the score halves every seven
-        days, down to 10 % of the count.
+        """Returns the skill's use counts, and the score that orders the catalog. Without use, the score
+        halves every seven days, down to 10 % of the count.
         """
         skill = self.skill(team, slug)
         return etag.document_response(request, usage_detail(skill, self.actor))
@@ -215,8 +216,8 @@ class Uses(Endpoint):
     )
     @idempotent(UsageReportRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Counts a use. Send this request if an agent loads the skill from its own copy. Downloads and runs
-        on this site are counted automatically.
+        """Counts a use of the skill. Send this request if an agent loads the skill from its own copy.
+        Downloads and runs on this site are counted automatically.
         """
         report = read_body(UsageReportRequest, request.data)
         skill = catalog.find_skill(report["skill"], self.actor)

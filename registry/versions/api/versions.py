@@ -57,8 +57,8 @@ class Versions(SkillEndpoint):
         "list_versions", "List a skill's versions", query=PageQuery, answer=page_schema(VersionSummaryDoc)
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Lists versions by semantic versioning, highest first. For a canonical name, lists only the pinned
-        version.
+        """Lists the skill's versions by semantic versioning, highest first. For a canonical name, lists
+        only the pinned version.
         """
         skill = self.skill(team, slug)
         page = pagination.read_page(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
@@ -94,7 +94,7 @@ class VersionDetail(SkillEndpoint):
 
     @operation("update_version", "Update a version's changelog", body=VersionChangeRequest, answer=VersionDoc)
     def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Changes the changelog. Published files never change. Requires the maintainer role."""
+        """Changes the version's changelog. Published files never change. Requires the maintainer role."""
         with transaction.atomic():
             version = self.version(team, slug, number)
             change = read_body(VersionChangeRequest, request.data)
@@ -109,7 +109,7 @@ class Files(SkillEndpoint):
 
     @operation("list_files", "List a version's files", query=PageQuery, answer=page_schema(FileDoc))
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Lists the files in path order with sizes and digests, without contents."""
+        """Lists the version's files in path order with sizes and digests, without contents."""
         version = self.version(team, slug, number)
         page = pagination.read_page(f"files:{version.uid}", read_query(PageQuery, request), kinds=(str,))
         after = page.after[0] if page.after else ""

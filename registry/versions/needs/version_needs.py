@@ -1,4 +1,4 @@
-"""The needs of a version's scripts, each with the state of whether the version provides it."""
+"""The needs of a version's scripts. Each need has a state, which shows whether the version provides it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ NEED_STATES: tuple[str, ...] = get_args(NeedState)
 
 @dataclass(frozen=True)
 class Need:
-    """Something that scripts need. ``label`` is the distribution of a module or the product of a program.
+    """A need of scripts, such as a module or program. ``label`` is the distribution of a module or
+    the product of a program.
 
-    ``state`` is "added" if a maintainer added it next to the package, and "unknown" for programs, because
-    only a worker knows which ones it has. ``required`` is False for a module that the scripts can do without.
-    ``distribution`` is "" for a module that our table lacks.
+    ``state`` is "added" if a maintainer added the need to the version, and "unknown" for programs, because
+    only a worker knows which programs it has. ``required`` is False for a module that the scripts can work
+    without. ``distribution`` is "" for a module that our table lacks.
     """
 
     kind: NeedKind
@@ -42,7 +43,7 @@ class Need:
 
     @property
     def library(self) -> str:
-        """The distribution that can be added: only for Python, where our own table names it; otherwise ""."""
+        """The distribution that can be added: for a Python module in our table; otherwise ""."""
         is_known = self.ecosystem == "python" and self.distribution
         return str(canonicalize_name(self.distribution)) if is_known else ""
 

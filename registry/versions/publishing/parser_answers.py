@@ -1,4 +1,4 @@
-"""Command lines that a worker reads from the scripts' own parsers after publication."""
+"""Queues and stores command lines that a worker reads from the scripts' own parsers after publication."""
 
 from __future__ import annotations
 

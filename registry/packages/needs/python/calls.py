@@ -67,7 +67,9 @@ class PythonCalls:
 
 
 def _assigned_commands(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
-    """The first words of lists that are assigned to a name, such as ``cmd = ["soffice", …]``."""
+    """Yields pairs of a variable and the first word of the list assigned to it, as in ``cmd = ["soffice",
+    …]``.
+    """
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             value = node.value.left if isinstance(node.value, ast.BinOp) else node.value
@@ -76,8 +78,8 @@ def _assigned_commands(nodes: list[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 def _ignored_texts(nodes: list[ast.AST]) -> set[int]:
-    """The ids of nodes with texts that are printed or only explain something. They may name hosts that are
-    never used.
+    """The ids of nodes whose texts are only printed or explain the script. Such texts may name
+    hosts that are never used.
     """
     ignored: set[int] = set()
     for node in nodes:
@@ -102,7 +104,7 @@ def _first_word(node: ast.expr) -> str:
 
 
 def _text(node: ast.expr) -> str:
-    """The value of a constant text, or the constant start of a formatted one; "" for anything else."""
+    """The value of a constant text, or the constant start of an f-string; "" for other expressions."""
     if isinstance(node, ast.JoinedStr) and node.values:
         start = node.values[0]
         text = start.value if isinstance(start, ast.Constant) and isinstance(start.value, str) else ""
@@ -111,7 +113,9 @@ def _text(node: ast.expr) -> str:
 
 
 def _names(func: ast.expr) -> tuple[str, str]:
-    """The name of a called function, and of the module or object before its dot."""
+    """The name of the called function, and the name before its dot. The second is "" without a dot, and "?"
+    if it is not a plain name.
+    """
     if isinstance(func, ast.Attribute):
         return func.attr, func.value.id if isinstance(func.value, ast.Name) else "?"
     return (func.id, "") if isinstance(func, ast.Name) else ("", "?")

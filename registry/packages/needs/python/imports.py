@@ -36,7 +36,7 @@ def find_imports(tree: ast.Module) -> list[ImportedModule]:
 
 
 def _of_statements(body: Sequence[ast.stmt], *, required: bool) -> Iterator[ImportedModule]:
-    """The imports that run with the module, without those in functions."""
+    """Yields the imports that run with the module, without those in functions."""
     for node in body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             yield from _imported(node, required=required)
@@ -54,7 +54,7 @@ def _of_statements(body: Sequence[ast.stmt], *, required: bool) -> Iterator[Impo
 
 
 def _of_try(node: ast.Try, *, required: bool) -> Iterator[ImportedModule]:
-    """The imports in a ``try`` statement. An import is required if its failure ends the script."""
+    """Yields the imports in a ``try`` statement. An import is required if its failure ends the script."""
     catching = [each for each in node.handlers if _catches(each)]
     ends = any(_ends_script(each) for each in catching)
     imports_other = any(
@@ -97,8 +97,8 @@ def _mentions(node: ast.expr, name: str) -> bool:
 
 
 def _inner_imports(tree: ast.Module) -> Iterator[ImportedModule]:
-    """The imports inside functions, as optional ones. Imports of nested functions can occur more than once.
-    Raises TooManyNodesError.
+    """Yields the imports inside functions as optional ones. Imports of nested functions can occur more than
+    once. Raises TooManyNodesError.
     """
     for number, node in enumerate(ast.walk(tree)):
         if number > MAX_NODES:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 
 class LocalModules:
-    """The Python modules of a package."""
+    """Finds the Python modules of a package."""
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
         self.files = files
@@ -34,9 +34,8 @@ class LocalModules:
         return None
 
     def loaded_below(self, folder: str, module: str) -> tuple[str, ...]:
-        """The files that a relative import of ``module`` from the package ``folder`` loads.
-
-        With "", the file of the package itself.
+        """The files that a relative import of ``module`` from the package ``folder`` loads. If ``module`` is
+        "", the package's ``__init__`` file.
         """
         return tuple(self._loaded(folder, module.split("."))) if module else tuple(self._init(folder))
 

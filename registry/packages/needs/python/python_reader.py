@@ -114,7 +114,9 @@ class _PythonReader:
                 yield file, each.required
 
     def _absolute(self, path: str, each: ImportedModule) -> tuple[str, ...] | None:
-        """The files of the package that an import loads; None if the package does not have the module."""
+        """The files of the package that an absolute import loads; None if the package does not have the
+        module.
+        """
         own = str(PurePosixPath(self.path).parent).removeprefix(".")
         folders = [own]
         if each.name.partition(".")[0] == "scripts" and self.path.startswith("scripts/"):
