@@ -57,7 +57,9 @@ def limited(username: str, address: str = "") -> Iterator[Attempt]:
 
 
 def list_lock_outs(by: Actor) -> QuerySet[FailedSignIns]:
-    """The names that can't sign in now. A row without an address locks the second factor only."""
+    """The names that can't sign in now. A row without an address locks the second factor only.
+    Requires administrator rights.
+    """
     require(by, Action.USERS)
     return FailedSignIns.objects.filter(count__gte=MAX_FAILURES, ends_at__gt=int(time()))
 

@@ -59,14 +59,18 @@ def change_role(membership: Membership, role: str, by: Actor) -> Membership:
 
 @transaction.atomic
 def deactivate(membership: Membership, by: Actor) -> User:
-    """Deactivates the account: all its tokens stop working at once. A second call changes nothing."""
+    """Deactivates the account: all its tokens stop working at once. A second call changes nothing. Requires
+    the owner role in the team.
+    """
     require(by, Action.MEMBERS, team=membership.team, even_archived=True)
     return _set_active(membership, False, "user.deactivate", by)
 
 
 @transaction.atomic
 def reactivate(membership: Membership, by: Actor) -> User:
-    """Reactivates the account: tokens that have not expired work again."""
+    """Reactivates the account: tokens that have not expired work again. Requires the owner role in the
+    team.
+    """
     require(by, Action.MEMBERS, team=membership.team)
     return _set_active(membership, True, "user.reactivate", by)
 

@@ -51,7 +51,7 @@ class Dependents:
 
 
 def list_users(by: Actor) -> QuerySet[User]:
-    """All accounts except erased ones."""
+    """All accounts except erased ones. Requires administrator rights."""
     require(by, Action.USERS)
     return User.objects.filter(erased_at=None)
 

@@ -183,7 +183,7 @@ def rejoin(slug: str, by: Actor) -> Membership:
 @transaction.atomic
 def archive(team: Team, by: Actor) -> Team:
     """Makes the team and its skills read-only, and ends the access of its service accounts. A second call
-    changes nothing.
+    changes nothing. Requires the owner role.
     """
     require(by, Action.MEMBERS, team=team, even_archived=True)
     if Team.objects.filter(pk=team.pk, archived_at=None).update(archived_at=timezone.now()):

@@ -68,7 +68,7 @@ def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> b
 
 
 def proposals(skill: Skill, actor: Actor) -> QuerySet[ProposedTriggerTest]:
-    """The proposed trigger tests that await a decision, newest first."""
+    """The proposed trigger tests that await a decision, newest first. Raises the refusals of ``require``."""
     require(actor, Action.SETTINGS, skill=skill)
     waiting = skill.proposed_tests.filter(state=ProposalState.PROPOSED)
     return waiting.select_related("by").order_by("-pk")
@@ -100,7 +100,9 @@ def decline(proposal: ProposedTriggerTest, actor: Actor) -> None:
 
 
 def add_test(skill: Skill, utterance: str, *, must_match: bool, actor: Actor) -> TriggerTest:
-    """Adds a trigger test that a maintainer wrote, replacing a test of the same utterance."""
+    """Adds a trigger test that a maintainer wrote, replacing a test of the same utterance. Raises the
+    refusals of ``require``, and TEXT_INVALID.
+    """
     require(actor, Action.SETTINGS, skill=skill)
     utterance = text.validated(utterance, field="utterance", max_length=MAX_UTTERANCE_CHARACTERS)
     with transaction.atomic():

@@ -53,7 +53,9 @@ def suppress(finding: Finding, actor: Actor, *, reason: str) -> Suppression:
 
 @transaction.atomic
 def unsuppress(finding: Finding, actor: Actor) -> None:
-    """Removes the suppression, so that the finding is reported again. Does nothing if there is none."""
+    """Removes the suppression, so that the finding is reported again. Does nothing if there is none. Raises
+    the refusals of ``lock_version``.
+    """
     version = lock_version(finding.version, actor, Action.REVIEW)
     rows = version.skill.suppressions.filter(rule=finding.rule, path=finding.path, quote=finding.quote)
     if rows.delete()[0]:

@@ -89,8 +89,8 @@ def copy_site(
     expected: dict[str, int],
     on_progress: Progress,
 ) -> CopyResult:
-    """Copies and verifies rows and blobs. The caller must call ``target.finish``. If ``blobs`` is None, the
-    site keeps its storage.
+    """Copies and verifies rows and blobs; raises BLOBS_DAMAGED if the source has damaged blobs. The caller
+    must call ``target.finish``. If ``blobs`` is None, the site keeps its storage.
     """
     target.begin(rows.name)
     tables = copied_tables()

@@ -113,7 +113,7 @@ def propose(skill: Skill, texts: Iterable[str], actor: Actor) -> list[SkillPhras
 
 def skill_phrases(skill: Skill, actor: Actor) -> QuerySet[SkillPhrase]:
     """The proposed phrases, then the accepted ones. Declined phrases are stored to avoid repeated proposals,
-    but not returned.
+    but not returned. Raises the refusals of ``require``.
     """
     require(actor, Action.SETTINGS, skill=skill)
     return skill.phrases.exclude(state=ProposalState.DECLINED).order_by("-state", "language", "pk")

@@ -50,7 +50,6 @@ _building = threading.Lock()
 
 
 def forget() -> None:
-    """DELETE"""
     _kept.clear()
 
 
