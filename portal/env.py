@@ -250,7 +250,9 @@ def file(name: str) -> str:
 
 def require_known_names() -> None:
     """Raises ImproperlyConfigured for a variable whose name resembles that of a setting, such as
-    SKILLQUAY_PROT. Call it after all settings were read.
+    SKILLQUAY_PROT.
+
+    Call this after all settings have been read.
     """
     known = {name: name.removeprefix(_PREFIX) for name in _names if name.startswith(_PREFIX)}
     for name in sorted(os.environ):

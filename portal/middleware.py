@@ -34,8 +34,8 @@ class PrivateMiddleware:
 class RefusalMiddleware:
     """Turns ``Refusal`` into an error page or a redirect to sign-in, and ``SkillMoved`` into a redirect.
 
-    Values that the database can't store get an error page, too, and so do wrong methods, such as the GET of a
-    button's URL after sign-in.
+    Values that the database can't store get an error page, too. So do wrong methods, for example if sign-in
+    redirects to the URL of a button.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -59,7 +59,9 @@ class RefusalMiddleware:
 
 class FirstStepMiddleware:
     """Redirects users with a one-time password to the password form, and users without a required second
-    factor to its pages. Exempt are the API, which decides itself, and ``_EXEMPT``.
+    factor to its pages.
+
+    The views in ``_EXEMPT`` and the API are exempt; the API checks this itself.
     """
 
     def __init__(self, get_response: GetResponse) -> None:

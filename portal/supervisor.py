@@ -1,6 +1,6 @@
 """Supervises the site's processes: starts them, restarts them with back-off, and stops them cleanly.
 
-It reads their output line by line into one log, and escapes control characters that scripts print.
+Writes their output line by line to one log, with control characters escaped.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The routes of all pages, which each area lists in its own module, and of the API."""
+"""The routes of the API and of all pages; each area lists its pages in its own ``urls`` module."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

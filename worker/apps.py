@@ -38,7 +38,7 @@ _ERRORS = (
 
 
 def _send_task(task: str) -> None:
-    """Publishes a wake-up. Imports Celery only here: it loads slowly, and most commands wake no worker."""
+    """Sends the Celery task. Imports Celery here because it loads slowly and most commands don't need it."""
     from worker.celery import app
 
     app.send_task(task, retry=False)
@@ -51,7 +51,7 @@ def _count_messages() -> int:
 
 
 def _child_runner() -> ChildRunner:
-    """The runner of child runs; its module, which loads the executors, is imported on first use."""
+    """Returns the runner of child runs. Imports its module on first use, because that loads the executors."""
     from worker.service import child_runner
 
     return child_runner

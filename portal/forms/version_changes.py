@@ -61,7 +61,9 @@ class MergeForm(forms.Form):
 
 
 class PurgeForm(forms.Form):
-    """Purges only if the user typed the text ``expected``, so that nothing is purged by accident."""
+    """A form that is valid only if the user typed the text ``expected``, so that nothing is purged by
+    accident.
+    """
 
     confirmation = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
     reason = _reason(_("Recorded with the digest and your name."))

@@ -44,7 +44,7 @@ class HttpMetricsMiddleware:
 
 
 def count_request(view: str, method: str, status: int, began: float) -> None:
-    """Counts a request to the view, which began at this value of ``time.perf_counter``."""
+    """Counts a request to the view and its duration; ``began`` is a value of ``time.perf_counter``."""
     _durations.observe(time.perf_counter() - began)
     _requests.labels(view, method if method in _METHODS else "other", status).inc()
 

@@ -24,7 +24,7 @@ class KeyFile:
 
     @classmethod
     def read(cls, path: Path) -> KeyFile:
-        """Returns the keys in the file. Raises CommandError if ``write`` did not write the file."""
+        """Returns the keys in the file. Raises CommandError if the file is missing or contains no keys."""
         try:
             found = json.loads(path.read_text())
             return cls(found["SKILLQUAY_SECRET_KEY"], tuple(found["SKILLQUAY_SECRETS_KEYS"].split(",")))

@@ -22,11 +22,10 @@ class Explanation:
 def explain(
     code: str, params: Mapping[str, object] | None = None, *, message: str = "", remedy: str = ""
 ) -> Explanation:
-    """The translated texts of the code, with values from ``params``, otherwise from the stored texts.
+    """The translated texts of the code. Their values come from ``params``, otherwise from the stored texts.
 
-    ``message`` and ``remedy`` are the English texts that were stored with the code.
-
-    For undeclared codes, such as a skill's own, the texts are general and ``known`` is False.
+    ``message`` and ``remedy`` are the English texts that were stored with the code. For undeclared codes,
+    such as a skill's own, the texts are general and ``known`` is False.
     """
     declared = CODES.get(code)
     if declared is None:

@@ -93,8 +93,9 @@ def public_origin() -> str:
 
 
 def supports_keys() -> bool:
-    """Whether browsers allow passkeys and security keys at the site's address: only for names of hosts, and
-    only with HTTPS or on localhost.
+    """Whether browsers allow passkeys and security keys at the site's address.
+
+    The address must have a host name, and use HTTPS unless the host is localhost.
     """
     try:
         ip_address(_host())

@@ -10,8 +10,9 @@ from django.utils.http import urlencode
 
 
 def redirect_to_confirmation(request: HttpRequest, *, back_to: str) -> HttpResponseRedirect | None:
-    """Redirects to the confirmation, which returns to the path ``back_to``. None if the user signed in or
-    confirmed in the last five minutes.
+    """Returns a redirect to the confirmation, which then redirects to the path ``back_to``.
+
+    Returns None if the user signed in or confirmed in the last five minutes.
     """
     # The adapter itself: django-allauth's flow never asks users who have only an account at an issuer.
     if not get_adapter(request).is_reauthentication_required(app="allauth.mfa"):

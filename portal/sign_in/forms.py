@@ -86,8 +86,9 @@ class AppForm(ActivateTOTPForm):
 
 
 def claim_code(user_id: int, code: str) -> None:
-    """Marks the code of an app as used, in all web processes. Raises ValidationError if it was used before:
-    the library forgets used codes while the tolerance still admits them.
+    """Marks the code of an app as used, in all web processes. Raises ValidationError if it was used before.
+
+    The library forgets used codes while it still accepts them.
     """
     digits = "".join(filter(str.isalnum, code))
     if not cache.add(f"second-factor:{user_id}:{digits}", 1, timeout=_CODE_S):

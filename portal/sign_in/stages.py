@@ -20,6 +20,6 @@ class SecondFactorStage(AuthenticateStage):
         return response, is_continued
 
     def is_valid(self) -> bool:
-        """Whether the user is still active with the password from the first step."""
+        """Whether the user is still active and has the same password as in the first step."""
         user = self.login.user
         return bool(user and user.is_active and self.state[_PASSWORD] == user.get_session_auth_hash())

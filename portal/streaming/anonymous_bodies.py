@@ -97,8 +97,8 @@ class CredentialCheck:
 
 
 class BodyShare:
-    """The bytes that one request takes from the budget. The body takes none once the credential is known to
-    be valid.
+    """The bytes of one request body that count toward the budget. A body with a valid credential does not
+    count.
 
     Use it as a context manager, which releases the bytes at the end.
     """

@@ -1,4 +1,4 @@
-"""Requests that ASGI middleware sends to the wrapped app with the headers of its client."""
+"""Sends requests of ASGI middleware to the wrapped app, with the client's headers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping

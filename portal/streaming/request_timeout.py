@@ -94,7 +94,7 @@ RequestTimeoutProtocol: type[asyncio.Protocol] = H11TimeoutProtocol
 if HttpToolsProtocol is not None:
 
     class HttpToolsTimeoutProtocol(HttpToolsProtocol):
-        """The limits of ``H11TimeoutProtocol``. They are needed because httptools limits neither heads nor
+        """Applies the limits of ``H11TimeoutProtocol`` to httptools, which limits neither heads nor
         trailers.
         """
 

@@ -105,7 +105,9 @@ class BodyMiddleware:
         return size
 
     async def _refuse(self, scope: Scope, refused: Refusal, receive: Receive, send: Send) -> None:
-        """Sends the refusal and reads on for a while: many clients read only after sending their body."""
+        """Sends the refusal and continues to read for a while, because many clients read only after sending
+        their body.
+        """
         response = refusal_response(scope, refused)
         await send({"type": "http.response.start", "status": response.status, "headers": response.headers})
         await send({"type": "http.response.body", "body": response.body, "more_body": True})

@@ -91,7 +91,9 @@ class RowWatcher:
         return [(uid, waiter) for uid, waiters in self.waiting.items() for waiter in waiters]
 
     async def _pause(self, took_s: float) -> None:
-        """Sleeps for at least ``_REST_FACTOR`` times the query's duration, and longer if no client is new."""
+        """Sleeps for at least ``_REST_FACTOR`` times the query's duration, and longer if no client has
+        started to wait recently.
+        """
         slept = 0.0
         while self.waiting and slept < max(_REST_FACTOR * took_s, self._pause_s()):
             await asyncio.sleep(self.min_pause_s)

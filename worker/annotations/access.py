@@ -8,11 +8,10 @@ from worker.models import Run
 
 
 def lock_for_change(run: Run, actor: Actor) -> Run:
-    """Locks the run's row in the caller's transaction and returns it, so that the content can't be erased
-    meanwhile.
+    """Returns the run, with its row locked in the caller's transaction so that its content can't be erased.
 
-    Raises NOT_FOUND if the actor can't see the run, FORBIDDEN if they can't read it or can read it only
-    as a viewer of its team, TEAM_ARCHIVED, or RUN_CONTENT_ERASED.
+    Raises NOT_FOUND if the actor can't see the run, and FORBIDDEN if they can't read it or are only a viewer
+    of its team. Also raises TEAM_ARCHIVED and RUN_CONTENT_ERASED.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)

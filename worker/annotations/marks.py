@@ -48,7 +48,7 @@ def label_name(text: str) -> str:
 
 
 def labels_of(runs: Iterable[Run]) -> dict[int, list[str]]:
-    """The labels by the run's primary key, in alphabetical order; omits runs without labels."""
+    """Maps each run's primary key to its labels in alphabetical order. Omits runs without labels."""
     found: dict[int, list[str]] = {}
     for key, name in RunLabel.objects.filter(run__in=list(runs)).order_by("name").values_list("run", "name"):
         found.setdefault(key, []).append(name)

@@ -121,7 +121,7 @@ def _allow(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
 def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
     """Creates the allow rule, which also starts every waiting run that it covers: see ``apply_rule``.
 
-    Raises APPROVAL_RULE_IMPOSSIBLE, APPROVAL_EXPIRED or the refusal of the rule.
+    Raises APPROVAL_RULE_IMPOSSIBLE, APPROVAL_EXPIRED or a refusal of ``add_rule``.
     """
     exact = exact_rule_name(approval, actor)
     if exact is None:
@@ -135,8 +135,9 @@ def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> N
 
 
 def _require_same_permissions(approval: Approval) -> None:
-    """Raises APPROVAL_OUTDATED if the version, because of an addition, requests more permissions than the
-    approval showed.
+    """Raises APPROVAL_OUTDATED if the version now requests more permissions than the approval showed.
+
+    A later addition can increase the permissions of a published version.
     """
     run = approval.run
     version = Version.objects.filter(skill=run.skill, number=run.version_number).first()

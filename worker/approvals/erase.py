@@ -20,7 +20,7 @@ def erase_runs(keys: Iterable[int]) -> None:
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's decisions on any runs, as ``{"decisions": iterator}``."""
+    """The user's decisions, as ``{"decisions": iterator}``."""
     rows = Approval.objects.filter(decided_by=user).select_related("run", "rule").order_by("pk")
     light = rows.defer("run__request", "run__result", "run__files")
     return {"decisions": map(_decision_document, light.iterator(chunk_size=100))}

@@ -58,7 +58,7 @@ def exact_rule_names(rows: Iterable[Approval], actor: Actor) -> dict[int, str]:
 
 
 def exact_rule_name(approval: Approval, actor: Actor) -> str | None:
-    """The name of the approval's skill, as in ``exact_rule_names``; None if that omits the approval."""
+    """The name of the approval's skill for an exact rule; None if ``exact_rule_names`` omits the approval."""
     return exact_rule_names([approval], actor).get(approval.pk)
 
 

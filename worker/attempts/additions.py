@@ -1,4 +1,6 @@
-"""Selects the additions of a run: those that existed when it was requested and that its version still has."""
+"""Selects the additions that a run may use: its version still has them and had them when the run was
+requested.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from worker.queue.claims import Claim
 
 
 def additions_of_run(claim: Claim) -> Additions:
-    """The run's additions, without those added after its request, because no approval covers them."""
+    """The run's additions that the version still has. Later additions are excluded because no approval covers
+    them.
+    """
     recorded = additions_from_document(claim.grants.get("additions", {}))
     if not recorded:
         return recorded

@@ -66,7 +66,9 @@ class AttemptContext:
 
 
 def sandbox_limits(limits: Limits, files: Iterable[Mapping[str, Any]]) -> Limits:
-    """The limits of the sandbox: those of the run, with space for the copies of its input files."""
+    """The run's limits, increased by the size and number of its input files, which are copied into the
+    sandbox.
+    """
     sizes = {file["path"]: file["size"] for file in files}
     return replace(
         limits,

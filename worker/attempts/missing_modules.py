@@ -23,8 +23,8 @@ def missing_module(
 ) -> Problem | None:
     """MODULE_MISSING if the script is called with arguments but can't import a module; None if it may start.
 
-    Finds only unguarded imports of the version's stored needs. Returns None in doubt, because Python without
-    isolation can also import the worker's libraries, and a runtime's folder can contain others.
+    Checks only the required imports that were stored for the version. Returns None if other libraries may be
+    importable: without a sandbox, or with a runtime.
     """
     if call.protocol != "script" or not call.entry.endswith(".py"):
         return None
@@ -39,7 +39,7 @@ def missing_module(
 
 
 def _has(name: str, package: UnpackedPackage, runtime: RuntimeEnvironment) -> bool:
-    """Whether the dependencies or any folder of the package have the module's top name."""
+    """Whether the package or its dependencies contain the top-level module of ``name``."""
     top = name.partition(".")[0]
     if any(part.partition(".")[0] == top for path in package.paths for part in path.split("/")):
         return True

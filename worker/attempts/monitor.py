@@ -44,7 +44,7 @@ class AttemptMonitor:
 
     @contextmanager
     def step(self, name: str) -> Iterator[None]:
-        """A context manager that records a platform step: start (epoch ms), duration (ms), failure."""
+        """Context manager that records a platform step with its start (epoch ms), duration (ms) and error."""
         started_at = time.perf_counter()
         step: dict[str, Any] = {"name": name, "status": "running", "error": None, "duration_ms": None}
         step["started_at"] = round(time.time() * 1000, 3)

@@ -1,5 +1,5 @@
-"""Finds out whether a package may try to reach hosts, so that its runs without network record the
-attempts.
+"""Checks whether a package mentions network clients. Without network access, runs of such packages record the
+connections that they try.
 """
 
 import re
@@ -29,7 +29,7 @@ def _mentions_clients(folder: Path, paths: tuple[str, ...]) -> bool:
 
 
 def _start_of(path: Path, *, is_text: bool) -> bytes:
-    """The start of the file; b"" for a SKILL.md without commands."""
+    """The first ``_MAX_BYTES`` bytes of the file; b"" for a SKILL.md without commands."""
     with path.open("rb") as file:
         data = file.read(_MAX_BYTES)
     return b"" if is_text and b"!`" not in data and b"```!" not in data else data

@@ -37,7 +37,7 @@ OUTPUT_DIR = "/job/output"
 
 
 def _replace_at(value: Any, path: list[str], replacement: str) -> Any:
-    """A copy of the value with ``replacement`` at ``path``, which has the parts of a JSON pointer."""
+    """A copy of the value with ``replacement`` at ``path``, the unescaped segments of a JSON pointer."""
     if not path:
         return replacement
     key = path[0].replace("~1", "/").replace("~0", "~")

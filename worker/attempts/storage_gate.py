@@ -1,6 +1,4 @@
-"""The storage gate of this process. It is closed while the storage can't be reached, so that runs wait in the
-queue.
-"""
+"""The storage gate: while the storage can't be reached, this process claims no runs."""
 
 import logging
 import time
@@ -23,7 +21,7 @@ class ServicesUnavailable(Exception):
 
 @contextmanager
 def before_start() -> Iterator[None]:
-    """A context manager that turns a failure of storage or database into ServicesUnavailable.
+    """Context manager that raises ServicesUnavailable for failures of the storage or database.
 
     The caller can then requeue the run. A storage failure also closes the gate.
     """
@@ -40,8 +38,7 @@ def before_start() -> Iterator[None]:
 def close_if_lost(error: Refusal) -> bool:
     """Closes the gate and returns True if the error means that the storage can't be reached.
 
-    A missing blob means this only if the storage does not answer. Otherwise, returns False and changes
-    nothing.
+    Otherwise returns False. A missing blob counts only if the storage does not answer.
     """
     global _lost
     is_lost = blobs.is_lost(error)

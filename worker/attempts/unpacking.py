@@ -93,8 +93,8 @@ def _unpack(digest: str, folder: Path) -> None:
 def create_once(folder: Path, fill: Callable[[Path], object]) -> None:
     """Creates the folder, unless it exists, with the content that ``fill`` writes.
 
-    The folder appears complete and with read-only content. Of several processes on this machine, one fills it
-    and the others wait.
+    The folder appears only when it is complete, with read-only content. If several processes on this machine
+    call this, one fills the folder and the others wait.
     """
     with _folder_lock(folder.parent):
         if not folder.is_dir():
@@ -149,7 +149,7 @@ def mark_used(folder: Path) -> bool:
 
 
 def sweep(*, now: float | None = None) -> int:
-    """Removes packages, and leftovers of interrupted unpacking, unused for a week; returns how many.
+    """Removes unpacked packages and leftovers that were not used for a week; returns how many.
 
     ``now`` is in epoch seconds.
     """

@@ -1,4 +1,4 @@
-"""Endpoint of the cases in a version's package."""
+"""Endpoints of the test cases in a version's package."""
 
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Error codes of the cases of a package."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

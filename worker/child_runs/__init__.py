@@ -1,1 +1,1 @@
-"""Runs that other runs start: the worker's side of a script's channel."""
+"""Child runs: runs that a script starts through its channel to the worker."""

@@ -38,7 +38,7 @@ class Lineage:
 
 
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
-    """The lineage of another child of ``parent``, which has ``seconds`` left.
+    """The lineage of another child of ``parent``; ``seconds`` is the time that the parent has left.
 
     Raises CHILD_TOO_DEEP, or CHILD_BUDGET_EXCEEDED if the runs, time or output of the root are used up.
     """

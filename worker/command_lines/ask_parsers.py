@@ -37,9 +37,9 @@ _EMPTY = RuntimeEnvironment()
 
 
 def ask_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Asks the parsers of waiting scripts in one burst; returns how many answered.
+    """Runs the parsers of waiting scripts in one burst; returns how many answered.
 
-    A script whose parser can't be asked keeps its command line.
+    A script without an answer keeps the command line that was read from its source.
     """
     return sum(bursts.run_burst(parser_answers.claim_next, _ask, is_stopping))
 
@@ -98,10 +98,10 @@ def start_script(
     *,
     environment: RuntimeEnvironment = _EMPTY,
 ) -> Any:
-    """What the script's parser reports: its description, or with ``words`` whether it accepts them.
+    """The description of the script's parser or, with ``words``, the parser's report whether it accepts them.
 
-    Runs the script in the sandbox, without network and secrets, until it parses its arguments. None if it
-    does not parse any, or if the site has no sandbox.
+    Runs the script in the sandbox, without network and secrets, until it parses its arguments. Returns None
+    if it parses none or if the site has no sandbox.
     """
     site = sandbox_settings()
     if site.backend is None and available.choose(site) == "unsafe":

@@ -263,7 +263,7 @@ def _try_words() -> None:
 
 
 def main(folder: str, script: str, words: Sequence[str]) -> None:
-    """Starts the script at a path below the folder, or the module of the folder if it has no suffix."""
+    """Runs ``script``, a path with the suffix ``.py`` or the name of a module, both below ``folder``."""
     commands: Any = importlib.import_module("capture_commands")  # capture_commands.py in the same folder
     if words:
         _try_words()

@@ -30,7 +30,7 @@ Report = Callable[[object], NoReturn]
 
 
 def capture_commands(report: Report) -> None:
-    """Makes the script's command report its description when the script starts it, instead of running."""
+    """Makes the script's command report its description instead of running."""
 
     def describe(library: str) -> Any:
         def main(command: Any, *arguments: object, **keywords: object) -> NoReturn:

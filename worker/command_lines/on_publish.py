@@ -13,6 +13,6 @@ def wake_for_version(version: Version, package: Package) -> None:
 
 
 def ask_again(version: Version) -> None:
-    """Queues again the version's parsers that need its dependencies, after the dependencies changed."""
+    """Requeues the version's parsers that need its dependencies, after the dependencies changed."""
     if parser_answers.ask_again(version):
         transaction.on_commit(wake_parser_reader)

@@ -41,7 +41,7 @@ def is_model_configured() -> bool:
 def endpoint_for(manifest: Manifest) -> tuple[ModelEndpoint, tuple[str, ...]]:
     """The endpoint with the manifest's model, and warnings to show.
 
-    A model that the site does not offer is replaced by the site's, with a warning. Raises
+    A model that the site does not offer is replaced by the site's model, with a warning. Raises
     MODEL_NOT_CONFIGURED if the site has no model.
     """
     if not is_model_configured():

@@ -47,7 +47,7 @@ def line_limit(lengths: Sequence[int], *, longest: int, at_most: int = MAX_TEXT)
 
 
 def memory_of(value: Any, *, limit: float) -> int:
-    """An estimate of the bytes that Python needs for the structure of a JSON value, without its texts.
+    """An estimate of the bytes that Python needs for the structure of a JSON value, without its strings.
 
     Stops once the result exceeds ``limit``.
     """

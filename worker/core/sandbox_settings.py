@@ -14,7 +14,7 @@ from worker.sandbox.site_settings import Backend, SandboxSettings
 
 
 def sandbox_settings() -> SandboxSettings:
-    """Reads the settings. The slots share a quarter of the memory for tmpfs equally."""
+    """The site's sandbox settings. All slots together can use a quarter of the memory for tmpfs."""
     choice: Any = settings.SKILLQUAY_SANDBOX  # Django's settings have validated both
     minimum: Any = settings.SKILLQUAY_SANDBOX_MINIMUM
     return SandboxSettings(

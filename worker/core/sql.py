@@ -1,5 +1,3 @@
-"""SQL of the clock."""
-
 from datetime import datetime
 
 from registry.core.sql import fetch_all

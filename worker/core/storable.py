@@ -12,7 +12,7 @@ _SUSPECT = re.compile(r"\\u0000|\\u[dD][89a-fA-F]")
 
 
 def json_text(value: Any) -> str:
-    """The value as JSON text that SQLite and PostgreSQL accept, cleaned as by ``clean`` only if needed."""
+    """The value as JSON text that SQLite and PostgreSQL accept; cleaned by ``clean`` if necessary."""
     try:
         text = json.dumps(value, allow_nan=False)
         if not _SUSPECT.search(text) and text.count("[") + text.count("{") < MAX_DEPTH:

@@ -18,7 +18,7 @@ _MAX_HOSTS = 200  # number of hosts per row, because hosts can come from the cal
 
 
 class Key(NamedTuple):
-    """The identity of a row of daily runs."""
+    """The columns that identify a row of daily runs."""
 
     skill_id: int
     day: date
@@ -105,7 +105,7 @@ def rounded_duration(started: datetime | None, finished: datetime | None) -> str
 
 
 def _attempts(runs: Sequence[int]) -> Mapping[int, tuple[Any, Any]]:
-    """The sandbox and network documents of the last attempt of each run."""
+    """Maps each run's primary key to the sandbox and network documents of its last attempt."""
     rows = Attempt.objects.filter(run__in=runs).order_by("run_id", "number")
     return {
         run: (sandbox, network) for run, sandbox, network in rows.values_list("run", "sandbox", "network")
@@ -128,8 +128,10 @@ def _accesses(network: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool,
 
 
 def _add(key: Key, figures: Figures) -> None:
-    """Adds the figures to the row of the key. If two writers create the row at once, the unique constraint
-    makes one repeat.
+    """Adds the figures to the row of the key.
+
+    If another process creates the row at the same time, the unique constraint fails; a later call counts the
+    runs.
     """
     rows = DailyRuns.objects.select_for_update(of=("self",), no_key=True)
     row = rows.filter(**key._asdict()).first() or DailyRuns(**key._asdict())

@@ -1,4 +1,4 @@
-"""Exports the notifications and subscriptions of people, and deletes old ones."""
+"""Exports and deletes a person's notifications and subscriptions, and deletes old events and deliveries."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def erase_person(user: User) -> tuple[str, ...]:
 
 
 def sweep() -> None:
-    """Deletes events older than ``KEEP``, with their notifications, and deliveries that ended before."""
+    """Deletes a batch of events older than ``KEEP``, with their notifications, and of ended deliveries of
+    that age.
+    """
     old = NotificationEvent.objects.filter(at__lt=timezone.now() - KEEP).exclude(expanded_at=None)
     NotificationEvent.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:_BATCH])).delete()
     ended = Delivery.objects.filter(created_at__lt=timezone.now() - KEEP).exclude(state=DeliveryState.QUEUED)

@@ -1,6 +1,4 @@
-"""Distributes recorded events to their recipients, and updates the streaks of failures that they begin or
-end.
-"""
+"""Distributes recorded events to their recipients, and records when a skill begins or stops failing."""
 
 from __future__ import annotations
 
@@ -43,11 +41,11 @@ _MAX_ATTEMPTS = 5
 
 
 def expand_pending() -> int:
-    """Distributes the oldest recorded events, in order, and returns their number.
+    """Distributes a batch of the oldest events in order, and returns their number.
 
-    Locks the oldest one, so that a second process waits, because streaks depend on the order. If the process
-    is killed, none of its batch is stored. Drops an event that fails ``_MAX_ATTEMPTS`` times, because it
-    would block all later ones.
+    Locks them so that a second process waits, because failure streaks depend on the order. If the process is
+    killed, none of its batch is stored. Drops an event that fails ``_MAX_ATTEMPTS`` times, because it would
+    block all later ones.
     """
     pending = NotificationEvent.objects.filter(expanded_at=None).order_by("pk")
     if not pending.exists():
@@ -96,8 +94,10 @@ def _expand(event: NotificationEvent) -> None:
 
 
 def _update_streak(event: NotificationEvent) -> bool:
-    """Begins or ends the streak of failures. Returns False if no one is notified: for a child run, because
-    its root reports the failure, and for a success that ends no streak.
+    """Begins or ends the failure streak of the skill; returns whether anyone is notified.
+
+    Returns False for a child run, because its root reports the failure, and for a success that ends no
+    streak.
     """
     if event.run is None or event.run.depth:
         return False
@@ -130,8 +130,8 @@ def _notify(event: NotificationEvent, now: datetime) -> None:
 
 
 def _subscriptions(event: NotificationEvent, involved: Iterable[int]) -> list[NotificationSubscription]:
-    """The subscriptions, including muted ones, of the people involved, of the teams that watch, and of people
-    who watch the skill.
+    """Subscriptions of the people involved, of the teams that can watch the event, and of people who watch
+    the skill. Includes muted ones.
     """
     rows = NotificationSubscription.objects.exclude(channel=MEMORY_CHANNEL)
     watches = Q(user__in=list(involved)) | Q(team__in=watching_teams(event), team__archived_at=None)
@@ -145,8 +145,9 @@ def _subscriptions(event: NotificationEvent, involved: Iterable[int]) -> list[No
 def _inbox_readers(
     event: NotificationEvent, involved: set[int], rows: set[NotificationSubscription], now: datetime
 ) -> set[int]:
-    """The ids of people whose inbox gets the event. People involved who have no settings for all skills get
-    the default kinds.
+    """The ids of the users whose inbox gets the event.
+
+    An involved user without inbox settings for all skills gets the default kinds.
     """
     configured = {row.user_id for row in rows if row.skill_id is None}
     is_default = bool(set(kinds_of(event)) & set(DEFAULT_KINDS))

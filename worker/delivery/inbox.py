@@ -19,16 +19,16 @@ _HEAVY = (
 
 
 def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet:
-    """The actor's notifications about objects that the actor can still see, with the rows that their texts
-    need.
+    """The actor's notifications about objects that they can still see, with the related rows for the
+    texts.
     """
     rows = Notification.objects.visible_to(actor).select_related(*_RELATED).defer(*_HEAVY)
     return rows.filter(read_at=None) if unread else rows
 
 
 def unread_count(actor: Actor) -> int:
-    """The number of unread notifications, at most ``MAX_COUNT``. Sends one query, because every page shows
-    it.
+    """The number of unread notifications, at most ``MAX_COUNT``. Runs one query, because every page
+    shows it.
     """
     return Notification.objects.visible_to(actor).filter(read_at=None)[:MAX_COUNT].count()
 
@@ -41,7 +41,8 @@ def find(uid: str, actor: Actor) -> Notification:
 
 
 def mark_read(actor: Actor, uids: Collection[str] | None = None, *, read: bool = True) -> int:
-    """Marks the actor's notifications with these uids as read or unread, or all of them without ``uids``.
+    """Marks the actor's notifications with these uids, or all without ``uids``, as read or unread.
+
     Returns how many changed.
     """
     rows = Notification.objects.visible_to(actor).filter(read_at__isnull=read)

@@ -47,7 +47,10 @@ def find(uid: str, actor: Actor) -> Delivery:
 
 
 def retry(delivery: Delivery, actor: Actor) -> Delivery:
-    """Sends a queued or failed delivery now, with the same id and the other deliveries of its digest."""
+    """Makes a queued or failed delivery due now, with the same id and the other deliveries of its digest.
+
+    Requires a session and, for a team, the maintainer role. Raises DELIVERY_NOT_FAILED in other states.
+    """
     _require_change(delivery.subscription, actor)
     unsent = (DeliveryState.QUEUED, DeliveryState.FAILED)
     if delivery.state not in unsent:
@@ -61,7 +64,11 @@ def retry(delivery: Delivery, actor: Actor) -> Delivery:
 
 
 def replay(delivery: Delivery, actor: Actor) -> Delivery:
-    """Sends an ended delivery again, alone and with a new id. Returns the new delivery."""
+    """Queues an ended delivery again, without its digest and with a new id; returns the new delivery.
+
+    Requires a session and, for a team, the maintainer role. Raises DELIVERY_NOT_REPLAYABLE for tests, memory
+    changes and deliveries that have not been sent.
+    """
     _require_change(delivery.subscription, actor)
     ended = delivery.state in (DeliveryState.SENT, DeliveryState.FAILED)
     if not ended or delivery.kind != DeliveryKind.NOTIFICATION:
@@ -72,7 +79,7 @@ def replay(delivery: Delivery, actor: Actor) -> Delivery:
 
 
 def send_test(subscription: NotificationSubscription, actor: Actor) -> Delivery:
-    """Queues a test message. Raises SUBSCRIPTION_ADDRESS_INVALID for an inbox, which needs none."""
+    """Queues a test message. Raises SUBSCRIPTION_ADDRESS_INVALID for an inbox, which needs no test."""
     _require_change(subscription, actor)
     if subscription.channel == DeliveryChannel.INBOX:
         raise errors.SUBSCRIPTION_ADDRESS_INVALID.refusal(channel=subscription.channel).at("channel")

@@ -50,14 +50,15 @@ def watching_teams(event: NotificationEvent) -> set[int]:
 
 
 def active_actors(users: Collection[int]) -> dict[int, Actor]:
-    """The active people among the users as actors with their current roles, by id."""
+    """Maps the ids of the active users among these to actors; omits service accounts."""
     found = User.objects.filter(pk__in=users, is_active=True).in_bulk()
     return {key: Actor(user=user) for key, user in found.items() if not user.is_service}
 
 
 def visible_events(keys: Collection[int], actor: Actor | None) -> dict[int, NotificationEvent]:
-    """By id, the events with these ids that the actor can see; without an actor (for a team), those whose run
-    still exists.
+    """The events with these ids that the actor can see, by id.
+
+    Without an actor (for a team), omits only events whose run was deleted.
     """
     rows = NotificationEvent.objects.filter(pk__in=keys).select_related(*RELATED).defer(*HEAVY)
     if actor:
@@ -70,7 +71,7 @@ def can_see(event: NotificationEvent, actor: Actor) -> bool:
 
 
 def kinds_of(event: NotificationEvent) -> tuple[str, ...]:
-    """The kinds that select the event in settings; a first failure is also a failed run."""
+    """The notification kinds that include the event; a first failure is also a failed run."""
     first = event.kind == Kind.FIRST_FAILURE
     return (event.kind, Kind.RUN_FAILED.value) if first else (event.kind,)
 

@@ -16,9 +16,10 @@ _FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 
 
 def run_ended(claim: Any, run_id: int, status: str, at: datetime) -> None:
-    """Records a failed run, or a success after a failure; otherwise only reads one row.
+    """Records an event if the run failed, or succeeded after a failure.
 
-    ``claim`` is a claim or a run. Runs of a package's cases don't count, because a case can expect a failure.
+    ``claim`` is a claim or a run. Ignores runs of a package's test cases, because a case can expect a
+    failure.
     """
     if claim.skill_id is None or claim.case_name:
         return

@@ -1,4 +1,4 @@
-"""SQL of events at the end of runs. It bypasses the ORM, because it must be fast."""
+"""SQL for events at the end of runs, without the ORM because it must be fast."""
 
 from __future__ import annotations
 

@@ -86,8 +86,8 @@ class VersionRuntime(SkillEndpoint):
 
     @operation("choose_runtime", "Choose a version's runtime", body=RuntimeRequest, answer=DependenciesDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Sets the runtime of the version, whose package does not change, and queues the builds that it
-        needs. Refused if SKILL.md names a runtime. Requires the maintainer role.
+        """Sets the version's runtime and queues the builds that it needs; the package does not change.
+        Refused if SKILL.md names a runtime. Requires the maintainer role.
         """
         version = self.version(team, slug, number)
         choose_runtime(version, read_body(RuntimeRequest, request.data)["runtime"], self.actor)

@@ -179,7 +179,7 @@ def _limits() -> Limits:
 def _error_line(output: str) -> str:
     """The line of the installer's output that explains the failure, at most 300 characters.
 
-    npm's is the first error line without a field name, pip's is the last error line.
+    For npm this is the first error line without a field name; for pip, the last error line.
     """
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     of_npm = [line for line in lines if re.match(r"npm error (?!code |errno |syscall |path )\S", line)]

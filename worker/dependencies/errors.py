@@ -1,5 +1,3 @@
-"""Error codes of dependency builds and of the site's runtimes."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

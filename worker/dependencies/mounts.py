@@ -111,7 +111,7 @@ def _with_folders(
 
 
 def _version_of(claim: Claim) -> Version | None:
-    """The version of the run; if it was renamed or removed, another version with the same package."""
+    """The version of the run; if it no longer exists, another version with the same package."""
     same = Version.objects.filter(digest=claim.digest).order_by("pk")
     return same.filter(skill=claim.skill_id, number=claim.version_number).first() or same.first()
 

@@ -37,7 +37,7 @@ class Need:
 
 
 def needs_of(files: Sequence[PackageFile], runtime: str = "") -> tuple[Need, ...]:
-    """One need per language for which the files name dependencies; none for a language with problems.
+    """One need per language for which the files declare valid dependencies.
 
     The libraries of ``runtime`` are a part of the Python need, unless the site has a folder of that name.
     """
@@ -47,7 +47,7 @@ def needs_of(files: Sequence[PackageFile], runtime: str = "") -> tuple[Need, ...
 def needs_of_unpacked(
     package: UnpackedPackage, runtime: str | None = None, libraries: Names = frozenset()
 ) -> tuple[Need, ...]:
-    """The needs of an unpacked package with ``runtime``, by default its own; cached in this process.
+    """The needs of an unpacked package with ``runtime``, by default the manifest's; cached in this process.
 
     ``libraries`` are distributions that a maintainer added next to the package.
     """
@@ -124,9 +124,7 @@ def node_platform() -> str:
 
 @cache
 def deno_platform() -> str:
-    """Deno's version and the machine. The version is included because another one may be unable to read the
-    cache.
-    """
+    """Deno's version and the machine. A different version may be unable to read the cache."""
     try:
         release = version("deno")
     except PackageNotFoundError:

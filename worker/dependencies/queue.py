@@ -54,7 +54,7 @@ class BuildLease(Lease[DependencyBuild]):
     checked_at: list[float] = field(default_factory=lambda: [0.0])
 
     def is_held(self) -> bool:
-        """Whether the lease still holds. Queries the database at most once per second, and returns True in
+        """Whether the lease is still valid. Queries the database at most once per second, and returns True in
         between.
         """
         now = time.monotonic()
@@ -114,7 +114,7 @@ def enqueue(version: Version, need: Need) -> DependencyBuild:
 
 
 def find_or_create(need: Need) -> DependencyBuild:
-    """The build for a need, without a version that uses it; waits in the queue if it is new."""
+    """The build for a need; creates it in the queue if it does not exist. Links no version to it."""
     row, _created = DependencyBuild.objects.get_or_create(
         key=need.key, defaults={"kind": need.kind, "platform": need.platform, "spec": need.spec}
     )

@@ -127,11 +127,11 @@ class _HashingFile:
 
 
 def sweep() -> int:
-    """Removes unused folders of this machine, builds without a version, and archives of unused builds.
+    """Removes this machine's unused folders, builds without a version, and archives of unused builds.
 
-    Keeps the builds of runtimes, which new versions can use.
-    A build is unused after SKILLQUAY_DEPENDENCIES_DAYS without a use; it keeps its lock. Also removes folders
-    of builds that were killed. Returns how many unused folders were removed.
+    Returns how many folders were removed. A build is unused after SKILLQUAY_DEPENDENCIES_DAYS without a use;
+    it keeps its lock. Builds of runtimes are kept, because new versions can use them. Also removes folders of
+    builds that were killed.
     """
     days = settings.SKILLQUAY_DEPENDENCIES_DAYS
     removed = remove_unused(root(), time.time() - days * 86_400)

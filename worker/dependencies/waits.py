@@ -65,9 +65,9 @@ class DependencyWait:
 
 
 def waits_of(runs: Iterable[Run]) -> Mapping[int, list[DependencyWait]]:
-    """Maps the primary key of each queued or running run to its waits; omits runs without builds.
+    """Maps the primary key of each queued or running run to the builds that it waits for; omits other runs.
 
-    A language with a ready build for any platform has no waits.
+    A ready build for any platform ends the wait for its language.
     """
     under_way = {run.pk: run.digest for run in runs if run.status in _UNDER_WAY}
     if not under_way:

@@ -149,7 +149,9 @@ def _unknown_tool_warnings(tools: AllowedTools) -> tuple[str, ...]:
 
 
 def _agent_text(package: UnpackedPackage) -> str:
-    """The body of the agent definition that the manifest names, cut if long; "" if the package has none."""
+    """The body of the agent definition that the manifest names, cut if it is too long; "" if there
+    is none.
+    """
     agent = package.manifest.agent
     path = next((each for form in _AGENTS if (each := form.format(agent)) in package.paths), None)
     if not agent or path is None or path == SKILL_MD:

@@ -60,7 +60,7 @@ class Commands:
     ) -> CommandResult:
         """Runs the command within the limits that are left, logs its output and returns the result.
 
-        Ends the command if ``check_stop`` reports a reason; by default, the run's cancellation or lost lease.
+        ``check_stop`` can end the command; by default, the run's cancellation or a lost lease ends it.
         """
         monitor = self.attempt.monitor
         job = sandbox_job(self.attempt, call or self.call)
@@ -124,7 +124,7 @@ def command_step(
 
 
 def failure_text(command: CommandResult) -> str:
-    """Why a command failed: its exit code, signal or limit."""
+    """The reason why a command failed: its exit code, signal or limit."""
     result = command.sandbox_result
     if result.ending != "exited":
         return f"{result.ending} {result.detail}".strip()

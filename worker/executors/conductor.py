@@ -1,4 +1,4 @@
-"""Conducts one attempt of a run, from the claimed row to the finished one.
+"""Executes one attempt of a claimed run and records how it ended.
 
 unpack → sandbox (folders, inputs, the call) → executor (worker.executors.by_protocol) → record
 """
@@ -69,7 +69,7 @@ _RETRY_PAUSES_S = (0.5, *[1.5] * 18)  # pauses in seconds between attempts to re
 def execute(claim: Claim, *, wait: bool = False) -> bool:
     """Executes a claimed run, and ends or requeues it; returns False if its lease was lost.
 
-    Requeues the run while another worker builds its dependencies, storage or database can't be reached, or
+    Requeues the run if another worker builds its dependencies, if storage or database can't be reached, or if
     the disk for jobs is almost full. With ``wait``, never requeues: waits for the dependencies and up to 60
     seconds for the storage, and does not check the disk. Raises DatabaseError if the end can't be written.
     """
@@ -127,8 +127,8 @@ def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) 
 def _attempt(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
     """Runs one attempt; raises ServicesUnavailable if storage or database fails before the script starts.
 
-    Raises DependenciesPending if another worker builds the dependencies, unless ``wait``, and Refusal if the
-    script can't start.
+    Unless ``wait``, raises DependenciesPending if another worker builds the dependencies. Raises Refusal if
+    the script can't start.
     """
     with storage_gate.before_start():
         additions = additions_of_run(claim)

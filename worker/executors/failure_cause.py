@@ -38,11 +38,11 @@ def explain_failure(
     *,
     folders: Sequence[str] = (PACKAGE,),
 ) -> tuple[Outcome, SandboxResult]:
-    """The failed outcome with its cause and, if the reason is a common one, that reason's failure code.
+    """The failed outcome with its cause and, for a common reason, a more specific failure code.
 
-    The codes are MODULE_MISSING, PROGRAM_MISSING, HOST_REFUSED, USAGE, and PACKAGE_READ_ONLY for a write into
-    the package, which has ``paths``. In the JSON stdin protocol, the code in the answer's error stays a
-    standard code. Adds a refused host that only the output names to the result's host accesses.
+    These codes are MODULE_MISSING, PROGRAM_MISSING, HOST_REFUSED, USAGE, and PACKAGE_READ_ONLY for a write to
+    one of the package's ``paths``. In the JSON stdin protocol, the error in the answer keeps its standard
+    code. A refused host that only the output names is added to the host accesses of the result.
     """
     if outcome.failure_code not in _UNEXPLAINED or result.ending != "exited":
         return outcome, result
@@ -88,7 +88,7 @@ def _below(path: str, paths: Collection[str]) -> bool:
 
 
 def package_folders(folder: Path) -> tuple[str, ...]:
-    """The paths under which a package appears to its scripts, if it is unpacked in ``folder``."""
+    """The paths under which scripts can see a package that is unpacked in ``folder``."""
     return (PACKAGE, WORK_DIR, str(folder))  # the working folder has links into the package
 
 
@@ -125,7 +125,9 @@ def _is_unexplained(outcome: Outcome, result: SandboxResult) -> bool:
 
 
 def _thrown(outcome: Outcome, folders: Sequence[str]) -> Cause | None:
-    """The error that ``execute()`` threw, with its place from the stack that the runner reports."""
+    """The error that ``execute()`` threw, with file and line from the stack; None if no stack was
+    reported.
+    """
     details = (outcome.error or {}).get("details")
     if not isinstance(details, Mapping) or not isinstance(details.get("stack"), str):
         return None
@@ -136,7 +138,7 @@ def _thrown(outcome: Outcome, folders: Sequence[str]) -> Cause | None:
 
 
 def _with_place(cause: Cause, result: SandboxResult, folders: Sequence[str]) -> Cause:
-    """Adds type and place of the exception in stderr, if its message matches the cause's."""
+    """The cause with type, file and line of the exception in stderr, if both have the same message."""
     traced = find_error(read_lines(result.stderr), folders)
     if traced is None or not traced.file or not _is_same(traced.message, cause.message):
         return cause

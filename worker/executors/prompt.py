@@ -35,7 +35,7 @@ _NO_ARGUMENTS = "the arguments were not filled in because the skill comes from a
 
 @dataclass(frozen=True)
 class Trust:
-    """Whether arguments and commands of a prompt are expanded, which depends on the skill's source."""
+    """Whether a prompt's arguments and commands are expanded, depending on the skill's ``source``."""
 
     arguments: bool = True
     commands: bool = True
@@ -87,9 +87,9 @@ class ExpandedPrompt:
 def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPrompt:
     """Expands the skill's prompt: fills in its arguments and runs its commands.
 
-    Both require that the skill's source is trusted for it; otherwise a warning is added. Stops at the first
-    failed command. Raises COMMANDS_TOO_MANY, or another Refusal if the arguments are invalid, or if the shell
-    or the sandbox is missing.
+    Omits what the skill's source is not trusted for (``trust_of``), with a warning. Stops at the first failed
+    command. Raises COMMANDS_TOO_MANY. Raises another Refusal if the arguments are invalid, or the shell or
+    the sandbox is missing.
     """
     trust, manifest = (
         trust_of(attempt.claim.skill_id, attempt.claim.version_number),

@@ -109,10 +109,9 @@ def manifest_environment(manifest: Manifest) -> dict[str, str]:
 
 
 def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
-    """The hosts that the run can reach.
+    """The hosts that the run can reach; None if it starts without a proxy.
 
-    Without network access, an empty tuple if the package can try to reach hosts, so that its attempts are
-    recorded, otherwise None.
+    Without network access, () if the package may try to reach hosts, so that its attempts are recorded.
     """
     security = attempt.package.manifest.security
     if security.network == "allowlist":

@@ -1,3 +1,4 @@
-"""Protocols of other clients that start and read runs, one package each. ``registry.facades`` has the
-protocols that only read skills.
+"""Protocols for clients that start and read runs, one package per protocol.
+
+Protocols that only read skills are in ``registry.facades``.
 """

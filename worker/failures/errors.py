@@ -1,5 +1,3 @@
-"""Error codes of error groups."""
-
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 

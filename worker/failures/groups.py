@@ -67,7 +67,9 @@ class CountRow:
 
 @dataclass(frozen=True)
 class TopGroup:
-    """``title`` is the cause, or the failure code if there is none or the actor can't read it."""
+    """One of the most frequent error groups. ``title`` is the cause, or the failure code if there is no cause
+    or the actor can't read it.
+    """
 
     uid: str
     title: str
@@ -120,7 +122,7 @@ def versions_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
 
 
 def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[TopGroup]]:
-    """By version of the skill, the groups with the most failures that the actor can see."""
+    """Maps each version of the skill to its groups with the most failures that the actor can see."""
     counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill)
     rows = counts.values("version_number", "group").annotate(n=Sum("count")).order_by("-n", "group")
     found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)

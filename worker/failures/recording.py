@@ -45,7 +45,7 @@ def failure_of(
 
 
 def record(failure: Failure, at: datetime, *, announce: bool = True) -> None:
-    """Counts the failure in its group. Takes two statements, and more if the group is new or regresses.
+    """Counts the failure in its group, with two SQL statements, or more if the group is new or regresses.
 
     The caller's transaction must end the run and set its ``error_key``, so that each run counts exactly once,
     even if a worker dies. With ``announce``, new and regressed groups send an event.

@@ -15,7 +15,7 @@ _BATCH = 200
 def recount(keys: Collection[str]) -> None:
     """Counts the runs of the groups with these keys again, and deletes groups without runs.
 
-    Call it when you erase or delete runs, in the same transaction and with the runs locked.
+    Call this in the transaction that erases or deletes runs, with the runs locked.
     """
     groups = {
         group.key: group
@@ -103,7 +103,9 @@ def _group(run: Run) -> bool:
 
 
 def count_as_removed(runs: Collection[int]) -> None:
-    """Keeps the counts of these failed runs, which the caller is about to delete in the same transaction."""
+    """Keeps these failed runs in the counts of their groups. Call this in the transaction that deletes the
+    runs.
+    """
     by = ("error_key", "version_number", "team_id", "caller_id")
     failed = Run.objects.filter(pk__in=runs).exclude(error_key="").order_by()
     for key, version, team, caller, number in sorted(

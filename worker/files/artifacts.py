@@ -86,7 +86,10 @@ def store_artifacts(
 def _collect(
     folders: WrittenFolders, limits: Limits, omit: Callable[[str, str], None]
 ) -> Iterator[CollectedFile]:
-    """Yields the files of both folders within the limits; equal paths get the prefix ``work/``."""
+    """Yields the files of both folders within the limits.
+
+    If a path in the working folder is taken, it gets the prefix ``work/``.
+    """
     output: set[str] = set()
     size = 0
     for one in _short_paths(

@@ -32,7 +32,9 @@ _REFERENCES = {"input": re.compile(_UID), "artifact": re.compile(f"{_UID}/.+", r
 
 @dataclass(frozen=True)
 class InputUse:
-    """An input file of a run: its place, reference, path in the sandbox and stored content."""
+    """An input file of a run: its place in the request (a JSON pointer), reference, sandbox path and stored
+    content.
+    """
 
     pointer: str  # a JSON pointer into the inputs, or the position of an argument, such as "arguments/0"
     named: Mapping[str, str]  # {"input": uid} or {"artifact": "run uid/path"}
@@ -74,7 +76,7 @@ def store_input(chunks: Iterable[bytes], name: str, actor: Actor) -> InputFile:
 
 
 def _file_name(name: str) -> str:
-    """The last part of the client's file name; raises INPUT_NAME_INVALID."""
+    """The last part of the client's file name; raises INPUT_NAME_INVALID if it can't be a file name."""
     name = unicodedata.normalize("NFC", name.replace("\\", "/").rsplit("/", 1)[-1]).strip()
     if name in {"", ".", ".."} or len(name.encode("utf-8", "replace")) > 255 or not name.isprintable():
         raise INPUT_NAME_INVALID.refusal(name=ascii(name[:80])).at("file")
@@ -126,7 +128,9 @@ def is_reference(value: Any) -> bool:
 
 
 class _FileFinder:
-    """Finds the files of one request; ``found`` lists their uses. Equal names get numbered folders."""
+    """Finds the files of one request; ``found`` lists their uses. Files with equal names get numbered
+    folders.
+    """
 
     def __init__(self, actor: Actor, rerun_of: Run | None) -> None:
         self.actor, self.rerun_of = actor, rerun_of

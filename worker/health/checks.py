@@ -86,7 +86,7 @@ def read_state() -> SiteState:
 
 @dataclass(frozen=True)
 class _Result:
-    """The return value of a call, or the failed check that reports why the call returned none."""
+    """The return value of a call, or the failed check if the call raised an error or took too long."""
 
     value: Any = None
     failed: HealthCheck | None = None

@@ -1,6 +1,4 @@
-"""Heartbeats of worker and reaper processes: a row each, with the time of the last heartbeat and the current
-load.
-"""
+"""Heartbeats of worker and reaper processes: one row per process, with its last heartbeat and load."""
 
 from __future__ import annotations
 

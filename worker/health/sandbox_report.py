@@ -12,8 +12,8 @@ from worker.sandbox.tiers import available
 def sandbox_report() -> dict[str, Any]:
     """The document ``{tier, enforcement}`` of this machine.
 
-    If runs are refused, the tier is "" and ``reason`` explains it. If the site has its own backend, the tier
-    is ``backend`` and ``enforcement`` is empty.
+    If runs are refused, the tier is "" and ``reason`` explains it. If the site sets a backend, the tier is
+    ``backend`` and ``enforcement`` is empty.
     """
     site = sandbox_settings()
     if site.backend:

@@ -1,5 +1,5 @@
 """Memory: proposals by runs, their review, and the store of accepted memories.
 
-run's end ─► propose ─► owners ─┬► store.add                         the caller's own, its run's └► waiting ─►
-review ─► store.add    a team's, another owner's
+When a run ends, ``propose`` adds the memories that need no review to the store. The others wait for
+``review``.
 """

@@ -44,7 +44,7 @@ class DatabaseStore:
         """Memories that contain at least half of the text's words, sorted by number of matched words,
         importance and time.
 
-        [] if the text has no words to search for.
+        Returns [] if the text has no words to search for.
         """
         terms = [word.term for word in search_terms.query_words(text)]
         if not terms:
@@ -143,7 +143,8 @@ def subtract_sources(memories: MemoryQuerySet, lost: dict[int, int]) -> None:
 def content_key(content: str) -> str:
     """The SHA-256 of the normalized content.
 
-    It ignores character width, case, repeated blanks, invisible characters and punctuation at the end.
+    The normalization removes character width, case, repeated blanks, invisible characters and punctuation at
+    the end.
     """
     folded = unicodedata.normalize("NFKC", content)
     visible = "".join(one for one in folded if unicodedata.category(one) != "Cf").casefold()

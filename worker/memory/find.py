@@ -19,7 +19,7 @@ _RUN = "run:"
 
 
 def find_owner(name: str, actor: Actor) -> Owner:
-    """The owner named ``me``, by a team's slug or by ``run:<id>``. Its type is empty.
+    """The owner with this name: ``me``, a team's slug or ``run:<id>``. The owner's ``type`` is empty.
 
     Raises NOT_FOUND if the actor can't read the owner's memories.
     """

@@ -1,4 +1,4 @@
-"""Resolves the owners that scripts name in proposals to persons, teams and runs."""
+"""Resolves the owners that scripts name in proposals to people, teams and runs."""
 
 import re
 from dataclasses import dataclass, field
@@ -77,7 +77,9 @@ class OwnerResolver:
         return ResolvedOwner(Owner(OwnerType.USER, user_id=user.pk) if user else None, is_foreign=True)
 
     def _names_of(self, caller: User) -> set[str]:
-        """The caller's names and ids, and the context's agent id if its user id is the caller's."""
+        """The caller's names and ids. Includes the agent id of the run's context if the context's user id is
+        the caller's.
+        """
         own = opaque_id("user", self.run.team, caller.uid)
         context = self.run.request.get("context") or {}
         agent = {context.get("agent_id", "")} if context.get("user_id") == own else set()

@@ -96,7 +96,9 @@ class _Proposals:
         )
 
     def _may_commit(self, owner: Owner) -> bool:
-        """Whether no review is needed: by the team's setting and, for team memory, the caller's role."""
+        """Whether the memory needs no review, by the team's setting and, for team memory, the
+        caller's role.
+        """
         team = self.run.team
         if owner.type in (OwnerType.USER, OwnerType.TASK):
             return team is None or team.memory_review != MemoryReview.ALL

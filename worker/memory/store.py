@@ -79,7 +79,7 @@ class Store(Protocol):
 
 
 def store() -> Store:
-    """The database store; if SKILLQUAY_MEMORY_URL is set, wrapped so that changes are sent there."""
+    """The database store. If SKILLQUAY_MEMORY_URL is set, changes are also sent to that URL."""
     from worker.memory.database import DatabaseStore
     from worker.memory.webhook import WebhookStore
 

@@ -5,7 +5,7 @@ from worker.models.run import Run
 
 
 class Artifact(models.Model):
-    """A file of a run's output folder; its content is stored under the digest."""
+    """A file that a run wrote; its content is stored under the digest."""
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     run = models.ForeignKey(Run, models.CASCADE, related_name="artifacts")

@@ -38,7 +38,9 @@ class Digest(models.TextChoices):
 
 class NotificationSubscriptionQuerySet(models.QuerySet["NotificationSubscription"]):
     def visible_to(self, actor: Actor) -> NotificationSubscriptionQuerySet:
-        """The actor's own subscriptions, and those of teams that the actor maintains."""
+        """The actor's own subscriptions, and those of teams that they maintain; for administrators, those of
+        all teams.
+        """
         rows = self.exclude(channel=MEMORY_CHANNEL)
         if actor.user is None and not actor.is_administrator:
             return rows.none()
@@ -52,7 +54,7 @@ class NotificationSubscription(models.Model):
     """A subscription of a person or team to notifications over a channel. Address and secret are stored
     encrypted.
 
-    Only the delivery loop writes the last four fields.
+    The delivery loop writes ``failures``, ``retry_at``, ``served_at`` and ``lease_until``.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)

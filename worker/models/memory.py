@@ -86,7 +86,7 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
         return self.none() if actor.user is None else self.filter(_owned_by(actor))
 
     def deletable_by(self, actor: Actor) -> MemoryQuerySet:
-        """Memories of the actor, of teams that they maintain, of runs that they can read; none for tokens.
+        """Memories of the actor, of teams that they maintain and of runs that they can read; none for tokens.
 
         Administrators get all.
         """

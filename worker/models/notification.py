@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class NotificationKind(models.TextChoices):
-    """The kind of event in a notification. FIRST_FAILURE is a RUN_FAILED after a success, or the first of
-    all.
+    """The kind of event in a notification. FIRST_FAILURE is the first failed run after a success, or the
+    first run.
     """
 
     RUN_FAILED = "run_failed", _("Failed run")
@@ -81,8 +81,8 @@ class NotificationEvent(models.Model):
     at = models.DateTimeField()
     skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")  # team of the run or schedule
-    # Without a constraint, deleting runs needs no query of this table, and ending a run no check of the
-    # insert. Events of deleted runs are not visible.
+    # No constraint: deleting runs need not query this table, and ending a run need not check the insert.
+    # Events of deleted runs are not visible.
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+", db_constraint=False)
     version = models.ForeignKey(Version, models.CASCADE, null=True, related_name="+")
     schedule = models.ForeignKey(Schedule, models.CASCADE, null=True, related_name="+")

@@ -5,9 +5,9 @@ from registry.models import Team
 
 
 class RetentionPolicy(models.Model):
-    """How long runs of the site or of a team are kept. Written only by ``worker.retention.policies``.
+    """The retention periods for runs of the site or of a team. Written only by ``worker.retention.policies``.
 
-    Null means no limit. A run is removed when the policy of the site or of its team expires for it.
+    Null means no limit. A run is removed when the policy of the site or of its team no longer keeps it.
     """
 
     is_site = models.BooleanField(null=True, unique=True)  # True for the site's row, otherwise null
@@ -24,7 +24,7 @@ class RetentionPolicy(models.Model):
 
 
 class RetentionPass(LeasedJob):
-    """The state of the pass through all runs, in one row: its position and the amounts that it removed."""
+    """The retention pass through all runs, in one row: its position and the amounts that it removed."""
 
     attempt = models.PositiveIntegerField(default=0)  # large enough for the counts of years
     due_at = models.DateTimeField()  # start of the next pass

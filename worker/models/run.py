@@ -61,7 +61,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.defer("request", "result")
 
     def small_values(self, field: str, *, max_characters: int) -> dict[int, Any]:
-        """The values of a JSON field by the run's primary key, without those over ``max_characters``.
+        """Maps each run's primary key to its value of a JSON field; omits values over ``max_characters``.
 
         Does not read larger values, because forty results of ten megabytes would need gigabytes.
         """

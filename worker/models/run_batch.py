@@ -43,7 +43,10 @@ ACTIVE_BATCHES = (RunBatchState.QUEUED, RunBatchState.RUNNING)
 
 class RunBatchQuerySet(models.QuerySet["RunBatch"]):
     def visible_to(self, actor: Actor) -> RunBatchQuerySet:
-        """The actor's batches; all for administrators; only its own for a token of one team."""
+        """Batches that the actor started; all for administrators.
+
+        A token of one team sees only the batches that were started with it.
+        """
         if actor.is_administrator:
             return self
         if actor.user is None:

@@ -44,7 +44,7 @@ class OverlapPolicy(models.TextChoices):
 
 
 class CatchUpPolicy(models.TextChoices):
-    """Selects which runs start that were missed while the site was down."""
+    """Selects the missed runs that start when the site is up again."""
 
     NONE = "none", _("None")
     LAST = "last", _("The last one")

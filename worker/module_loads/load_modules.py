@@ -132,7 +132,10 @@ def _job(package: UnpackedPackage, path: str, environment: RuntimeEnvironment, f
 
 
 def _problem(path: str, package: UnpackedPackage, result: SandboxResult) -> Problem | None:
-    """The problem that the runner reports. Its answer is untrusted."""
+    """The problem that the runner's untrusted answer reports; None if there is none.
+
+    Raises UnknownLoadError if the answer does not show whether runs can load the module.
+    """
     if result.ending != "exited":
         raise UnknownLoadError(SkipReason.LIMIT)
     outcome = execute_module.interpret(result)

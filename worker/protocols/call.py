@@ -59,7 +59,9 @@ class StepTrace:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a call failed: an exception with its place in the skill, or a failure code with its message."""
+    """The cause of a failed call: an exception with its place in the skill, or a failure code with its
+    message.
+    """
 
     type: str  # such as "ValueError", or a failure code; "" if unknown
     message: str

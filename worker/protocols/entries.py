@@ -41,10 +41,10 @@ def find_entries(
 ) -> tuple[ScriptEntry, ...]:
     """The offered scripts: those directly in scripts/, then programs elsewhere; both parts are sorted by id.
 
-    The id of a script directly in scripts/ is its stem, of any other its path. A script that is called with
-    arguments but has no main part is omitted. The profile ``agentskills`` also offers programs deeper in
-    scripts/. All profiles except ``apexbridge`` also offer files outside scripts/ that SKILL.md shows as
-    commands.
+    The id of a script directly in scripts/ is its stem; the id of any other script is its path. A script that
+    is called with arguments but has no main part is omitted. The profile ``agentskills`` also offers programs
+    deeper in scripts/. All profiles except ``apexbridge`` also offer files outside scripts/ that SKILL.md
+    shows as commands.
     """
     return tuple(_offered(tuple(paths), manifest, profile, read))
 

@@ -62,7 +62,7 @@ _NAMED = re.compile(r"([A-Z]\w*(?:Error|Exception)): (.+)$")
 
 @dataclass(frozen=True)
 class _Found:
-    """An error in the output. If there are several, the last one is the cause."""
+    """An error in the output that ends at line ``at``. If there are several, the last one is the cause."""
 
     at: int  # index of its line
     cause: Cause
@@ -95,7 +95,10 @@ def find_error(lines: Sequence[str], folders: Sequence[str]) -> Cause | None:
 
 
 def read_lines(data: bytes) -> list[str]:
-    """The last lines without colours and control characters; each state of a progress bar is a line."""
+    """The last lines of the output, without colours and control characters.
+
+    Each state of a progress bar is a line.
+    """
     text = _ESCAPES.sub("", data[-_MAX_BYTES:].decode("utf-8", "replace"))
     return [_printable(line[:_MAX_LINE]) for line in _ENDS.split(text)[-_MAX_LINES:]]
 
@@ -238,8 +241,9 @@ def _javascript_error(line: str) -> Cause | None:
 def _javascript_place(
     lines: Sequence[str], at: int, last: int, folders: Sequence[str]
 ) -> tuple[str, int | None]:
-    """File and line of the first frame in the skill, otherwise of the place that a syntax error names before
-    its excerpt.
+    """File and line of the first frame in the skill.
+
+    Without such a frame, the place that a syntax error prints before its excerpt, if it is in the skill.
     """
     around = [
         *(_JS_FRAME.match(line) for line in lines[at : last + 1]),

@@ -121,7 +121,8 @@ _PARSER_ERRORS = ("", "CommanderError", "SystemExit", "MissingArgument", "Invali
 
 @dataclass(frozen=True)
 class FailureKind:
-    """A recognized reason. ``problem`` has its code and texts; ``file`` is the place if the cause has none.
+    """A recognized reason for a failure. ``problem`` has its code and texts; ``file`` is the place if the
+    cause has none.
 
     ``host`` is a refused host that the run's proxy has not recorded, or "".
     """
@@ -194,7 +195,7 @@ def _program_in(lines: Iterator[str] | Sequence[str]) -> str:
 
 
 def _is_program(name: str) -> bool:
-    """Whether the name is the name of a program, not a path in the package or the working folder."""
+    """Whether ``name`` means a program and not a path in the package or the working folder."""
     return "/" not in name or name.startswith(_SYSTEM_FOLDERS)
 
 
@@ -268,7 +269,7 @@ def _wrong_arguments(cause: Cause, last: Sequence[str]) -> FailureKind | None:
 
 
 def with_kind(cause: Cause | None, kind: FailureKind) -> Cause:
-    """The cause with the kind's code as its type; without a cause, the text of the code."""
+    """The cause with the kind's code as its type; without a cause, the code and its message."""
     if cause is None:
         return Cause(kind.problem.code, kind.problem.message(), kind.file)
     return replace(cause, type=kind.problem.code, file=cause.file or kind.file)

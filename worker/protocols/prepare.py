@@ -82,7 +82,9 @@ def _command(entry: ScriptEntry, read: Callable[[str], bytes]) -> tuple[str, ...
 def _with_action(
     request: Request, entry: ScriptEntry, manifest: Manifest, read: Callable[[str], bytes]
 ) -> Request:
-    """The request with its own action or the script's only action. Raises ACTION_REQUIRED without both."""
+    """The request with its own action or the script's only action. Raises ACTION_REQUIRED if there is
+    neither.
+    """
     if request.action is not None:
         return request
     known = actions.find_actions(read(entry.path), manifest)

@@ -86,9 +86,7 @@ def renew(claim: Claim) -> bool:
 
 
 def lock_claim(claim: Claim) -> bool:
-    """Whether the claim still holds. If it does, locks the run, so that the claim holds until the transaction
-    ends.
-    """
+    """Locks the run until the transaction ends; returns whether the claim still holds."""
     return bool(claimed_run(claim).select_for_update(of=("self",), no_key=True).values_list("pk"))
 
 

@@ -36,7 +36,8 @@ def claimable_runs(before: datetime) -> RunQuerySet:
 
 
 def has_reached_limit(team: ReadyTeam) -> bool:
-    """Whether the team has reached its limit. Call ``sql.record_served`` before, because it makes workers
-    wait for each other.
+    """Whether the team has reached its limit.
+
+    Call ``sql.record_served`` first: it makes workers that serve the same team wait for each other.
     """
     return bool(team.limit) and sql.count_running(team.team) >= team.limit

@@ -24,7 +24,7 @@ def expire_leases(now: datetime) -> list[str]:
     """Requeues or ends runs whose lease has expired at ``now``, a time of ``worker.core.clock``.
 
     A run with attempts left is requeued; others become ``lost``. A run whose cancellation was requested
-    becomes ``cancelled``. Also cancels its child runs. Returns the uids of the runs with expired leases. Safe
+    becomes ``cancelled``. Also cancels the child runs. Returns the uids of the runs with expired leases. Safe
     to repeat.
     """
     expired = Run.objects.filter(status=RunStatus.RUNNING, lease_until__lt=now)

@@ -8,7 +8,7 @@ _ADD_CPU = "UPDATE worker_teamdailyusage SET cpu_ms = cpu_ms + %s WHERE team_id 
 
 
 def add_cpu_time(team_id: int, day: date, milliseconds: int) -> bool:
-    """Adds to the team's CPU time of the day; False if the day has no row yet.
+    """Adds milliseconds to the team's CPU time of the day; returns False if the day has no row yet.
 
     Bypasses the ORM, because the transaction that ends an attempt limits the queue's throughput.
     """

@@ -42,7 +42,9 @@ class SiteRetention(_Policy):
 
     @operation("get_retention", "Get the site's retention policy", answer=documents.RetentionDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Requires administrator rights and a session."""
+        """Returns the site's policy and the amounts that the last pass removed. Requires administrator rights
+        and a session.
+        """
         return self.read(request, None)
 
     @operation(
@@ -68,8 +70,9 @@ class SiteRetentionPreview(_Preview):
         answer=documents.RetentionPreviewDoc,
     )
     def post(self, request: Request) -> HttpResponse:
-        """Counts what would be removed now with these changes of the site's policy. Changes nothing. With an
-        empty body, counts for the present policy. Requires administrator rights and a session.
+        """Counts the runs, artifacts and logs that would be removed now with these changes to the site's
+        policy. Changes nothing. With an empty body, uses the current policy. Requires administrator rights
+        and a session.
         """
         return self.show(request, None)
 
@@ -79,7 +82,9 @@ class TeamRetention(_Policy):
 
     @operation("get_team_retention", "Get a team's retention policy", answer=documents.RetentionDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Requires team membership or administrator rights."""
+        """Returns the team's own policy and the effective one. Requires team membership or administrator
+        rights.
+        """
         return self.read(request, skills.find_team(team, self.actor))
 
     @operation(
@@ -105,7 +110,7 @@ class TeamRetentionPreview(_Preview):
         answer=documents.RetentionPreviewDoc,
     )
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Counts what would be removed of the team's runs now with these changes of its policy. Changes
-        nothing. Requires a maintainer.
+        """Counts the team's runs, artifacts and logs that would be removed now with these changes to its
+        policy. Changes nothing. Requires a maintainer.
         """
         return self.show(request, skills.find_team(team, self.actor))

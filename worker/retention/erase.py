@@ -63,7 +63,8 @@ def erase_version(skill: Skill, number: str, digest: str) -> set[str]:
 
 
 def export_person(user: User) -> dict[str, Any]:
-    """The user's uploads, runs with their requests, memories, proposals and decisions as iterators by name.
+    """Iterators over the user's uploads, runs with their requests, memories, proposals and decisions, by
+    name.
 
     Reads runs one at a time, because a request or result can contain megabytes.
     """

@@ -30,7 +30,7 @@ _Pair = tuple[int | None, int | None]  # primary keys of a team and a skill
 
 
 class Candidate(NamedTuple):
-    """A run that is not protected. ``artifact_bytes`` is None without artifacts."""
+    """A run that retention may remove. ``artifact_bytes`` is None without artifacts."""
 
     pk: int
     team_id: int | None
@@ -123,7 +123,9 @@ def make_plan(policies: Policies, now: datetime, *, team_id: int | None = None) 
 
 
 def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _Pair], int]:
-    """By policy, team and skill, the oldest of the newest runs to keep. Child runs don't count."""
+    """Maps policy, team and skill to the oldest run that ``keep_last`` keeps (primary key). Ignores child
+    runs.
+    """
     since: dict[tuple[Policy, _Pair], int] = {}
     started = runs.filter(parent=None, case_name="", skill__isnull=False)
     scopes = [(policies.site, started)]
@@ -139,7 +141,10 @@ def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _
 
 
 def _over_size(policies: Policies, runs: QuerySet[Run]) -> dict[int | None, int]:
-    """By team, the newest run for which the artifacts of newer runs already use up the maximum size."""
+    """Maps each team to the newest run (primary key) whose artifacts exceed the maximum size.
+
+    Counts sizes from the newest run to older ones.
+    """
     found: dict[int | None, int] = {}
     if not any(policy.artifact_bytes for policy in (policies.site, *policies.teams.values())):
         return found

@@ -1,4 +1,4 @@
-"""Retention policies: how long the site keeps runs, and shorter periods of teams."""
+"""Retention policies: the periods for which the site keeps runs, and shorter periods of teams."""
 
 from __future__ import annotations
 
@@ -99,7 +99,8 @@ def policy_of(team: Team | None) -> Policy:
 
 
 def effective_policy(site: Policy, own: Policy) -> Policy:
-    """The policy that applies to a team, as its page shows it: the smaller of the two values each.
+    """The policy that applies to a team, as its page shows it: for each value, the smaller one of both
+    policies.
 
     A skill's newest runs are kept only if every policy that removes runs keeps them.
     """
@@ -114,9 +115,8 @@ def effective_policy(site: Policy, own: Policy) -> Policy:
 def set_policy(team: Team | None, changes: Mapping[str, int | None], actor: Actor) -> Policy:
     """Sets the given values of the team's policy, or of the site's for None, with an audit entry.
 
-    The next pass of the removal becomes due at once.
-    Raises RETENTION_INVALID, RETENTION_ABOVE_SITE, or another Refusal unless the actor maintains the team (or
-    is an administrator, for the site).
+    The next removal pass becomes due at once. Raises RETENTION_INVALID, RETENTION_ABOVE_SITE, or another
+    Refusal unless the actor maintains the team or, for the site, is an administrator.
     """
     require_editor(team, actor)
     changed = validated(team, changes)
@@ -144,7 +144,7 @@ def validated(team: Team | None, changes: Mapping[str, int | None]) -> Policy:
 
 
 def require_reader(team: Team | None, actor: Actor) -> None:
-    """Raises a Refusal unless the actor is a member of the team or an administrator."""
+    """Raises FORBIDDEN unless the actor is a member of the team or an administrator."""
     if not (actor.is_administrator or (team and team.pk in actor.team_ids)):
         raise FORBIDDEN.refusal(action="read the retention policy")
 

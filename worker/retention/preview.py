@@ -61,7 +61,7 @@ class Preview:
 
 
 def preview(team: Team | None, changes: Mapping[str, int | None], actor: Actor) -> Preview:
-    """The runs of the team (of all for None) that would be removed after ``changes`` to the policy.
+    """The runs of the team, or of all teams for None, that would be removed after ``changes`` to the policy.
 
     Raises the refusals of ``policies.set_policy``.
     """

@@ -83,7 +83,9 @@ def remove_now() -> bool:
 
 
 def _walk(plan: Plan, lease: Lease[RetentionPass], wait: Callable[[float], bool]) -> bool:
-    """Removes batch after batch until a policy is changed; returns False if ``wait`` ended the pass early."""
+    """Removes batch after batch to the end, or until a policy changes; returns False if ``wait`` ended the
+    pass early.
+    """
     cursor, renewed_at = lease.job.cursor, time.monotonic()
     while (end := _end_of_batch(cursor)) is not None:
         began = time.monotonic()
@@ -106,7 +108,7 @@ def _end_of_batch(cursor: int) -> int | None:
 
 
 def _remove(plan: Plan, runs: Collection[int], lease: Lease[RetentionPass], cursor: int) -> None:
-    """Locks the runs, and removes what the plan then still decides. Raises LeaseLost."""
+    """Locks the runs, repeats the plan's decisions for them and applies these. Raises LeaseLost."""
     with transaction.atomic():
         lease.lock()
         locked = Run.objects.filter(Q(pk__in=runs) | Q(root__in=runs)).select_for_update(of=("self",))

@@ -1,5 +1,3 @@
-"""Endpoints of run batches."""
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 
@@ -85,7 +83,7 @@ class RunBatchDetail(Endpoint):
 
     @operation("get_run_batch", "Get a run batch", answer=RunBatchDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the batch with its progress, and why runs were skipped or failed."""
+        """Returns the batch with its progress and the reasons for skipped and failed runs."""
         return etag.document_response(request, batch_document(change.find(uid, self.actor)))
 
 

@@ -27,7 +27,7 @@ MAX_ACTIVE = 5  # batches of one user
 
 
 def create(request: BatchRequest, actor: Actor) -> RunBatch:
-    """Stores the batch with the runs that match now; later runs are not added. A loop does the work.
+    """Stores the batch with the runs that match now; ``RunBatchLoop`` processes it later.
 
     Raises RUN_BATCH_EMPTY, RUN_BATCH_TOO_LARGE, RUN_BATCH_BUSY, or a refusal for an invalid request.
     """

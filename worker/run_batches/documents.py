@@ -34,7 +34,7 @@ def _stored_value(value: Any) -> Any:
 
 
 def preview_document(request: BatchRequest, selected: Sequence[SelectedRun]) -> dict[str, Any]:
-    """The counts of a batch that is not created; ``request`` must be checked."""
+    """The counts and a sample of the batch that ``request`` would create; ``request`` must be checked."""
     ready = [each.run for each in selected if each.problem is None]
     skipped = [
         (BatchItemState.SKIPPED.value, serialize_problem(each.problem)) for each in selected if each.problem
@@ -60,7 +60,7 @@ def preview_document(request: BatchRequest, selected: Sequence[SelectedRun]) -> 
 
 
 def batch_summary(batch: RunBatch) -> dict[str, Any]:
-    """A batch that was read ``with_counts``."""
+    """The batch as an item of a list; must be read ``with_counts``."""
     counts = {state: getattr(batch, f"{state}_count") for state in BatchItemState.values}
     return {
         "id": batch.uid,

@@ -1,4 +1,4 @@
-"""The loop that does the work of run batches: a thread of its own, so that nothing else waits for it."""
+"""The thread that processes run batches, so that no other loop waits for them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_S = 1.0
 
 
 class RunBatchLoop(threading.Thread):
-    """Does the work of batches until ``stop``. Several loops can run at once."""
+    """Processes batches until ``stop``. Several loops can run at once."""
 
     def __init__(self) -> None:
         super().__init__(name="run batches", daemon=True)
@@ -33,13 +33,13 @@ class RunBatchLoop(threading.Thread):
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after its present step, and waits for it."""
+        """Ends the loop after its current step, and waits for it."""
         self._stopping.set()
         self.join(timeout=10)
 
 
 def process_all(stopping: threading.Event | None = None) -> None:
-    """Does step after step until no batch is left, or until ``stopping`` is set."""
+    """Processes batches until none is left, or until ``stopping`` is set."""
     stop = stopping or threading.Event()
     while not stop.is_set() and steps.process_next(clock.now()):
         pass

@@ -27,7 +27,7 @@ _MAX_LOOK_UPS = 100  # versions that a selection looks up; the batch itself look
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """An action on all runs that match a filter; ``version`` only to repeat them."""
+    """An action on all runs that match a filter. ``version`` is set only to repeat runs."""
 
     action: RunBatchAction
     filter: Mapping[str, Any]
@@ -43,7 +43,10 @@ class SelectedRun:
 
 
 def checked(request: BatchRequest) -> BatchRequest:
-    """The request with its default version. Raises RUN_BATCH_FILTER_REQUIRED or RUN_BATCH_VERSION."""
+    """The request with a default version for repeats.
+
+    Raises RUN_BATCH_FILTER_REQUIRED without a filter, and RUN_BATCH_VERSION for an invalid version.
+    """
     if not request.filter:
         raise errors.RUN_BATCH_FILTER_REQUIRED.refusal().at("filter")
     version = request.version
@@ -75,7 +78,7 @@ def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:
 
 
 def version_for(run: Run, choice: str, actor: Actor) -> Version:
-    """The version that repeats the run. Raises the refusals of the look-up, and SKILL_INTERNAL."""
+    """The version with which the run is repeated. Raises the refusals of the look-up, and SKILL_INTERNAL."""
     number = {SAME: run.version_number, NEWEST: None}.get(choice, choice)
     version = find_version(find_skill(run.skill_label, actor), number, actor)
     require_runnable_from_ui(version)
@@ -108,8 +111,9 @@ def _problem(run: Run, is_allowed: bool, check: Callable[[Run], Problem | None] 
 
 
 def _version_check(request: BatchRequest, actor: Actor) -> Callable[[Run], Problem | None] | None:
-    """Returns why the version that repeats a run can't be used; looks up each version once. None to cancel
-    runs.
+    """A function that returns the problem if a run's version can't be repeated, otherwise None.
+
+    Looks up each version once. Returns None instead of a function if the batch cancels runs.
     """
     if request.action == RunBatchAction.CANCEL:
         return None

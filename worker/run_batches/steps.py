@@ -1,7 +1,7 @@
-"""Does the work of run batches in small steps.
+"""Processes run batches in small steps.
 
-A lease on the batch excludes other processes. If a second attempt follows a crash, each new run's idempotency
-key finds the first attempt's run, so that no run is repeated twice.
+A lease on the batch excludes other processes. A second attempt after a crash repeats no run again, because
+its idempotency key finds the new run of the first attempt.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class _Outcome:
 
 
 def process_next(now: datetime) -> bool:
-    """Does one step of the oldest batch that no other process holds; returns False if there is none, or if
-    the storage does not answer.
+    """Processes one step of the oldest batch that no other process holds.
+
+    Returns False if there is none, or if the storage does not answer.
     """
     free = Q(lease_until=None) | leases.expired(now)
     rows = RunBatch.objects.filter(free, state__in=ACTIVE_BATCHES)
@@ -77,7 +78,10 @@ def process_next(now: datetime) -> bool:
 
 
 def actor_of(batch: RunBatch) -> Actor:
-    """The batch's user with current permissions. Raises RUN_BATCH_USER_GONE."""
+    """The batch's user with current permissions.
+
+    Raises RUN_BATCH_USER_GONE if the user is inactive, or the token is revoked, expired or deleted.
+    """
     user, token = batch.user, batch.token
     if not user.is_active:
         raise errors.RUN_BATCH_USER_GONE.refusal()

@@ -201,8 +201,8 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 def _log(run: Run) -> bytes:
     """The log of the last attempt.
 
-    Does not load a log over ``MAX_BYTES``, but returns as many blanks, which ``compare_texts`` reports as too
-    large.
+    Instead of a log over ``MAX_BYTES``, returns blanks over this limit, which ``compare_texts`` reports as
+    too large.
     """
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)

@@ -27,7 +27,7 @@ class RunReference:
 
 @dataclass(frozen=True)
 class SimilarFailures:
-    """The newest similar failures. ``count`` is the number of all; if ``has_more``, there are even more."""
+    """The newest similar failures. ``count`` is their total number, or a minimum if ``has_more``."""
 
     runs: tuple[RunReference, ...] = ()
     count: int = 0

@@ -1,4 +1,4 @@
-"""What the runs of a version accessed, next to what the version declares: hosts, secrets and other skills."""
+"""Compares the hosts, secrets and skills that a version declares with those that its runs accessed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ MAX_HOSTS = 100
 
 @dataclass(frozen=True)
 class ObservedAccess:
-    """``kind`` is host, secret or skill. ``used`` counts connections for hosts, otherwise runs or child runs.
+    """A host, secret or skill (``kind``) that the version declares or its runs accessed.
 
-    ``refused`` counts refused connections.
+    ``used`` counts connections for hosts, runs for secrets, and child runs for skills. ``refused`` counts
+    refused connections.
     """
 
     kind: str
@@ -35,7 +36,7 @@ class ObservedAccess:
 
 @dataclass(frozen=True)
 class ObservedPermissions:
-    """``runs`` is the number of ended runs of the version that the actor can read."""
+    """The accesses of a version's runs. ``runs`` is the number of ended runs that the actor can read."""
 
     version: str
     runs: int
@@ -43,9 +44,10 @@ class ObservedPermissions:
 
 
 def observed_permissions(version: Version, actor: Actor) -> ObservedPermissions:
-    """The accesses of the version's runs that the actor can read, with those of removed runs for hosts.
+    """The declared accesses of the version, and those of its runs that the actor can read.
 
-    Hosts can come from the callers' inputs, so only readable runs count. Additions count as declared.
+    Only readable runs count, because hosts can come from the callers' inputs. Hosts include those of removed
+    runs. Additions count as declared.
     """
     manifest = effective_manifest(version)
     runs, hosts = _hosts(version, actor)

@@ -1,4 +1,4 @@
-"""Whether a version fails clearly more often than its predecessor: Fisher's exact test, one-sided."""
+"""Tests whether a version fails clearly more often than its predecessor (Fisher's exact test, one-sided)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ MAX_PROBABILITY = 0.01
 
 
 def is_worse(succeeded: int, failed: int, before_succeeded: int, before_failed: int) -> bool:
-    """Whether equally good versions would differ this much with a probability of at most 1 %.
+    """Whether the version fails clearly more often than the one before.
 
-    False if one of the versions has fewer than ``MIN_SAMPLE`` runs.
+    True if two equally good versions would differ this much with a probability of at most 1 %. False if one
+    of them has fewer than ``MIN_SAMPLE`` runs.
     """
     if min(succeeded + failed, before_succeeded + before_failed) < MIN_SAMPLE:
         return False

@@ -106,13 +106,13 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
 
 
 def version_statistics(version: Version, actor: Actor) -> VersionStatistics | None:
-    """The statistics of one version among those of its skill; None without runs."""
+    """The version's entry in ``skill_statistics``; None without runs or without a user."""
     found = skill_statistics(version.skill, actor).versions if actor.user else ()
     return next((each for each in found if each.version == version.number), None)
 
 
 def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
-    """By version number, the number of all ended runs that are visible to the actor.
+    """The number of all ended runs that are visible to the actor, by version number.
 
     Runs of a package's cases do not count.
     """
@@ -178,7 +178,9 @@ def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatis
 
 
 def _mark_worse(versions: Sequence[VersionStatistics]) -> tuple[VersionStatistics, ...]:
-    """Compares each version with the next lower one that has enough runs for the comparison."""
+    """Sets ``worse_than`` where a version fails clearly more often than the next lower one with
+    enough runs.
+    """
     marked = []
     for place, each in enumerate(versions):
         lower = (other for other in versions[place + 1 :] if other.succeeded + other.failed >= MIN_SAMPLE)

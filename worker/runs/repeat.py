@@ -22,12 +22,11 @@ def repeat_run(
     no_cache: bool = False,
     idempotency_key: str = "",
 ) -> Run:
-    """Starts a new run with the request of ``run``. ``inputs`` and ``arguments``, if given, replace those of
-    the request.
+    """Starts a new run with the request of ``run``, in which ``inputs`` and ``arguments`` are replaced if
+    given.
 
     The caller must check that the actor can read ``run``. A repeated ``idempotency_key`` returns the same new
-    run. Raises RUN_ERASED, or the refusals of
-    ``request_run``.
+    run. Raises RUN_ERASED, or the refusals of ``request_run``.
     """
     if run.erased_at is not None:
         raise RUN_ERASED.refusal()

@@ -39,7 +39,8 @@ def collect(
     hard links, devices, pipes, files whose owner is not that of ``job_dir``, unreadable entries, invalid
     names, folders that are too deep or in ``tool_folders``, and files beyond the limits. Names must be UTF-8
     without control characters. A missing subfolder yields nothing. Silently omits the links ``known_links``
-    at the top, and files for which ``is_ignored`` is true, which must keep the file's position at its start.
+    at the top, and files for which ``is_ignored`` is true. ``is_ignored`` must return the file's position to
+    its start.
     """
 
     def skip(path: str, reason: str) -> None:

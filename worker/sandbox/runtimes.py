@@ -120,8 +120,9 @@ def version(name: str) -> str:
 
 @cache
 def system_release() -> str:
-    """The name of this machine's operating system, whose programs runs can call, such as "Debian GNU/Linux 12
-    (bookworm)".
+    """The name of this machine's operating system, such as "Debian GNU/Linux 12 (bookworm)".
+
+    Runs can call the programs of this system.
     """
     try:
         return platform.freedesktop_os_release()["PRETTY_NAME"]

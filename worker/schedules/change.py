@@ -67,7 +67,9 @@ class ScheduleOptions:
 
 
 def options_of(schedule: Schedule, actor: Actor) -> ScheduleOptions:
-    """The current settings as options, in the actor's own name if the actor can't choose the current one.
+    """The current settings as options. If the actor may not choose the current user and token, the options
+    name the actor.
+
     Raises FORBIDDEN if the actor can't read the inputs.
     """
     if not Schedule.objects.readable_by(actor).filter(pk=schedule.pk).exists():

@@ -87,7 +87,7 @@ def actor_of(schedule: Schedule) -> Actor:
 
 
 def unusable_reason(schedule: Schedule) -> Refusal | None:
-    """The reason why no run can start in the schedule's name; None if one can."""
+    """The reason why the schedule's user, token or team can't start runs; None if they can."""
     user, token = schedule.run_as, schedule.token
     if schedule.team and schedule.team.archived_at:
         return errors.SCHEDULE_TEAM_ARCHIVED.refusal(team=schedule.team.slug)

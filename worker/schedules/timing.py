@@ -83,7 +83,9 @@ def checked_timing(
     *, now: datetime, cron: str = "", every_s: int | None = None, at: datetime | None = None, time_zone: str
 ) -> Timing:
     """The checked timing. Raises SCHEDULE_TIME_REQUIRED unless exactly one of ``cron``, ``every_s`` and
-    ``at`` is given; SCHEDULE_ZONE_UNKNOWN, SCHEDULE_CRON_INVALID or SCHEDULE_INTERVAL_INVALID;
+    ``at`` is given.
+
+    Raises SCHEDULE_ZONE_UNKNOWN, SCHEDULE_CRON_INVALID or SCHEDULE_INTERVAL_INVALID for an invalid value, and
     SCHEDULE_NEVER_DUE if no due time is in the future.
     """
     given = [bool(cron), every_s is not None, at is not None]

@@ -33,7 +33,7 @@ def _notices(package: Package) -> Iterator[Problem]:
 
 
 def _place(front: FrontMatter, field: str) -> tuple[str, int | None]:
-    """The file and line of the field, which may be spelled ``timeoutMs``."""
+    """The file and line of the field, whose name may be in camel case, such as ``timeoutMs``."""
     *groups, name = field.split(".")
     values = front.values.get(groups[0]) if groups else front.values
     names = values if isinstance(values, dict) else {}

@@ -22,7 +22,9 @@ _DENO_LINE = re.compile(r":(\d+):\d+\s*$")
 
 
 def module_kind(path: str, files: Mapping[str, bytes]) -> Kind:
-    """How Node reads the file: by its extension, otherwise by ``type`` of the nearest package.json."""
+    """The kind as which Node reads the file: by its extension, otherwise by ``type`` of the nearest
+    package.json.
+    """
     if path.endswith(".mjs"):
         return "mjs"
     if path.endswith(".cjs"):
@@ -70,7 +72,7 @@ def _check(data: bytes, kind: Kind) -> SyntaxFault | None:
 
 
 def find_typescript_faults(sources: Mapping[str, bytes]) -> dict[str, SyntaxFault]:
-    """The first syntax error of each script, by path. Types are not checked."""
+    """The first syntax error of each script, by path; {} if Deno is not installed. Types are not checked."""
     deno = installed().get("deno")
     if deno is None:
         return {}

@@ -27,8 +27,8 @@ def latest() -> Examination | None:
 def request_examination(actor: Actor) -> Examination:
     """Requests that a worker tests its sandbox tiers with attacks; returns the new examination.
 
-    If an examination is in progress, returns that instead. Writes an audit entry and wakes a worker. Raises
-    FORBIDDEN unless the actor is an administrator without a token.
+    If an examination is in progress, returns it instead. Otherwise writes an audit entry and wakes a worker.
+    Raises FORBIDDEN unless the actor is an administrator without a token.
     """
     if not actor.is_administrator or actor.token is not None:
         raise FORBIDDEN.refusal(action="test the sandbox")

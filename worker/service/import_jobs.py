@@ -48,7 +48,8 @@ def has_claimable() -> bool:
 
 
 def _has_free_slot() -> bool:
-    """Whether an import may start. The site runs at most one import fewer than this host has slots, but at
-    least one.
+    """Whether an import may start.
+
+    The site runs at most SKILLQUAY_WORKERS - 1 imports at a time, but always at least one.
     """
     return queue.count_running(timezone.now()) < max(1, settings.SKILLQUAY_WORKERS - 1)

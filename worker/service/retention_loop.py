@@ -16,7 +16,7 @@ EVERY_S = 30.0
 
 
 class RetentionLoop(threading.Thread):
-    """Counts runs every 30 seconds, and runs a pass of retention when one is due, until ``stop``.
+    """Counts runs every 30 seconds, and runs a removal pass when one is due, until ``stop``.
 
     Several loops can run at once: one of them holds the lease of the pass.
     """

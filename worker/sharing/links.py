@@ -58,8 +58,8 @@ def may_share(run: Run, actor: Actor) -> bool:
 def create_link(run: Run, options: LinkOptions, actor: Actor) -> tuple[ShareLink, str]:
     """Creates a link and returns it with its address, which can't be shown again.
 
-    Raises FORBIDDEN unless ``may_share``; SHARE_LINKS_OFF, SHARE_RUN_UNFINISHED, SHARE_LINKS_TOO_MANY, or
-    the refusals of ``lock_for_change``.
+    Raises FORBIDDEN unless ``may_share``. Also raises SHARE_LINKS_OFF, SHARE_RUN_UNFINISHED,
+    SHARE_LINKS_TOO_MANY, and the refusals of ``lock_for_change``.
     """
     secret, now = secrets.token_urlsafe(_SECRET_BYTES), timezone.now()
     with transaction.atomic():

@@ -99,7 +99,8 @@ def _connect(address: str) -> str:
 def _manage(environment: dict[str, str], *arguments: str) -> None:
     """Runs a command of this release on the target. Raises CommandError if it fails repeatedly.
 
-    PostgreSQL may still execute the last statement of a killed move, which a migration collides with.
+    Retries, because PostgreSQL may still execute the last statement of a killed move, which can block a
+    migration.
     """
     argv = [sys.executable, "manage.py", *arguments]
     for pause_s in _PAUSES_S:

@@ -55,7 +55,7 @@ def callback(request: ActorRequest, name: str) -> HttpResponse:
 
 @signed_in_form
 def identities(request: ActorRequest) -> HttpResponse:
-    """The user's linked accounts. A POST links another one, after a recent sign-in or confirmation."""
+    """Shows the user's linked accounts. A POST links another one, after a recent sign-in or confirmation."""
     user = request.actor.user
     assert user
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""The form of a new access token."""
+"""Forms to create and rotate access tokens."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -27,7 +27,7 @@ _SHOWN = 200
 @login_required
 @never_cache
 def page(request: ActorRequest) -> HttpResponse:
-    """The user's last 200 tokens and the form for a new one.
+    """Shows the user's last 200 tokens and the form for a new one.
 
     The secret of a new token appears only in the response to the POST that creates it.
     """
@@ -42,7 +42,7 @@ def page(request: ActorRequest) -> HttpResponse:
 
 @signed_in_form
 def token(request: ActorRequest, uid: str) -> HttpResponse:
-    """One token; a POST rotates it and shows the new secret."""
+    """Shows one token; a POST rotates it and shows the new secret."""
     found = tokens.find_token(uid, request.actor)
     form = TokenRotationForm(request.POST or None)
     context: dict[str, Any] = {}

@@ -55,7 +55,7 @@ class ErasureForm(forms.Form):
 @login_required
 @require_safe
 def export(request: ActorRequest) -> HttpResponseBase:
-    """A JSON file with all data that the site stores about the user."""
+    """Downloads all data that the site stores about the user, as a JSON file."""
     assert request.actor.user
     file = write_export(request.actor.user, request.actor).file
     response = FileResponse(

@@ -13,8 +13,9 @@ from worker.service import examinations
 
 @signed_in_form
 def page(request: ActorRequest) -> HttpResponse:
-    """The results of the last attack tests; a POST requests new tests. Raises Http404 unless the user is an
-    administrator.
+    """Shows the results of the last attack tests; a POST requests new tests.
+
+    Raises Http404 unless the user is an administrator.
     """
     require_administrator(request.actor)
     if request.method == "POST":

@@ -30,9 +30,10 @@ class BulkResult:
 def decide_all(
     uids: Iterable[str], choice: ApprovalDecision, actor: Actor, *, reason: str = "", rule: bool = False
 ) -> BulkResult:
-    """Decides each request in a transaction of its own, so that one failure doesn't undo the others.
+    """Decides each request in a separate transaction, so that one failure doesn't undo the others.
 
-    With ``rule``, decides the first request: the deny rule then refuses the skill's other waiting runs.
+    With ``rule``, decides only the first request, because the deny rule then refuses the skill's other
+    waiting runs.
     """
     result = BulkResult()
     for uid in list(uids)[: 1 if rule else None]:

@@ -25,13 +25,15 @@ PAGE = 50
 
 @signed_in_page
 def waiting(request: ActorRequest) -> HttpResponse:
-    """The visible requests that wait for a decision; the request that expires next comes first."""
+    """Lists the visible requests that wait for a decision; the request that expires next comes first."""
     return _listing(request, "waiting", "expires_at")
 
 
 @signed_in_page
 def decided(request: ActorRequest) -> HttpResponse:
-    """The visible requests that no longer wait, such as approved or cancelled ones; newest runs first."""
+    """Lists the visible requests that no longer wait, such as approved or cancelled ones; newest
+    runs first.
+    """
     return _listing(request, "decided", "-run__uid")
 
 

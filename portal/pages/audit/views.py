@@ -21,7 +21,7 @@ SHOWN = 50
 
 @signed_in_page
 def site(request: ActorRequest) -> HttpResponseBase:
-    """The audit log of the site. Raises Http404 unless the user is an administrator."""
+    """Shows the audit log of the site. Raises Http404 unless the user is an administrator."""
     require_administrator(request.actor)
     return _log(request, "audit/site.html")
 

@@ -36,7 +36,9 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @require_safe
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    """One canonical skill; administrators also see the proposed version, affected callers and history."""
+    """Shows one canonical skill; administrators also see the proposed version, affected callers and
+    history.
+    """
     canonical, setter = pins.find_canonical(slug, request.actor), pins.may_set(request.actor)
     row = canonical_row(canonical, is_setter=setter)
     context: dict[str, Any] = {"row": row, "canonical": canonical, "is_setter": setter}

@@ -22,7 +22,7 @@ _BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that don't a
 
 
 def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor) -> dict[int, dict[str, Any]]:
-    """By the primary key of each skill: a dict with its score, strip of last runs, and match reasons.
+    """Maps each skill's primary key to a dict with its score, strip of last runs, and match reasons.
 
     ``strip`` has the visible runs among the skill's last 30 runs.
     """
@@ -78,7 +78,7 @@ def _facts(
 
 
 def _last_runs(skills: Sequence[int], actor: Actor) -> Mapping[int, list[Run]]:
-    """The runs among the last 30 of each skill that the actor may see, the newest first."""
+    """Maps each skill's primary key to the runs among its last 30 that the actor can see, newest first."""
     found: defaultdict[int, list[Run]] = defaultdict(list)
     if actor.is_signed_in and skills:
         keys = last_run_ids(skills, LENGTH)

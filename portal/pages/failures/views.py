@@ -38,7 +38,7 @@ _HEAVY = ("request", "result", "files")
 
 @signed_in_page
 def group_list(request: ActorRequest) -> HttpResponse:
-    """The error groups of runs that the actor can see, sorted by newest failure."""
+    """Lists the error groups of runs that the actor can see, sorted by newest failure."""
     form = GroupFilterForm(request.GET, request.actor)
     after = _position(request.GET.get("after", ""))
     found = list_groups(request.actor, form.chosen(), limit=PAGE + 1, after=after)
@@ -54,7 +54,9 @@ def group_list(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def group(request: ActorRequest, uid: str) -> HttpResponse:
-    """One group: its cause, versions, callers and newest runs, limited to those that the actor can see."""
+    """Shows one group: its cause, versions, callers and newest runs, limited to those that the actor
+    can see.
+    """
     view = find_group(uid, request.actor)
     found = view.group
     runs = list(

@@ -55,14 +55,14 @@ def new(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """The report of an import; the page refreshes itself until the import ends."""
+    """Shows the report of an import; the page refreshes itself until the import ends."""
     report = sources.find_import(uid, request.actor)
     return render(request, "imports/report.html", _context(request, report))
 
 
 @signed_in_page
 def live(request: ActorRequest, uid: str) -> HttpResponse:
-    """The part of the report page that changes during the import, without the rest of the page."""
+    """Renders only the part of the report page that changes during the import."""
     report = sources.find_import(uid, request.actor)
     return render(request, "imports/progress.html", _context(request, report))
 

@@ -1,4 +1,4 @@
-"""Labels for why a skill is listed, shortened or omitted."""
+"""Labels of the reasons why a skill is listed, shortened or omitted."""
 
 from typing import Any
 

@@ -28,7 +28,7 @@ PAGE = 50
 
 @signed_in_form
 def queue(request: ActorRequest) -> HttpResponse:
-    """The waiting proposals. A POST accepts or declines the selected ones, or the one whose button was
+    """Lists the waiting proposals. A POST accepts or declines the selected ones, or the one whose button was
     pressed.
     """
     if request.method == "POST":
@@ -43,8 +43,9 @@ def queue(request: ActorRequest) -> HttpResponse:
 
 @signed_in_form
 def detail(request: ActorRequest, uid: str) -> HttpResponse:
-    """One waiting proposal, which the reviewer can edit and accept. Redirects if the proposal has been
-    decided.
+    """Shows one waiting proposal, which the reviewer can edit and accept.
+
+    Redirects if the proposal has been decided.
     """
     write = review.find_write(uid, request.actor)
     if write.state != WriteState.WAITING:

@@ -33,7 +33,7 @@ PAGE = 50
 
 @signed_in_page
 def page(request: ActorRequest, slug: str = "") -> HttpResponse:
-    """The memories of the team ``slug``, or of the user if it is ""."""
+    """Lists the memories of the team ``slug``, or of the user if it is ""."""
     owner, team = _owner(request, slug)
     filters = MemoryFilter(request.GET)
     query = filters.query(request.actor, owner)

@@ -1,4 +1,4 @@
-"""Forms of subscriptions to notifications."""
+"""Forms of subscriptions to notifications and of the delivery log."""
 
 from __future__ import annotations
 

@@ -1,5 +1,3 @@
-"""Presents notifications for templates."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -75,7 +73,7 @@ def subscription_rows(rows: Iterable[NotificationSubscription]) -> list[dict[str
 
 
 def delivery_rows(rows: Iterable[Delivery]) -> list[dict[str, Any]]:
-    """The deliveries with their texts, and with what can be done with each."""
+    """Rows for the deliveries, with their texts and the actions that are possible."""
     return [
         {
             "record": row,

@@ -30,13 +30,13 @@ MUTE_HOURS = (1, 24, 168)
 
 @signed_in_form
 def settings(request: ActorRequest) -> HttpResponse:
-    """The subscriptions of the user, and the form for a new one."""
+    """Shows the subscriptions of the user, and the form for a new one."""
     return _page(request, None, "notifications/settings.html", {"tabs": inbox_tabs("settings")})
 
 
 @signed_in_form
 def team_settings(request: ActorRequest, slug: str) -> HttpResponse:
-    """The subscriptions of the team, for its maintainers."""
+    """Shows the subscriptions of the team to its maintainers."""
     team = find_team(slug, request.actor)
     require(request.actor, Action.SETTINGS, team=team, even_archived=True)
     return _page(request, team, "teams/notifications.html", {"team": team})
@@ -44,7 +44,7 @@ def team_settings(request: ActorRequest, slug: str) -> HttpResponse:
 
 @signed_in_action
 def mute(request: ActorRequest, uid: str) -> HttpResponse:
-    """Mutes the subscription for some hours, or with 0 ends this."""
+    """Mutes the subscription for the chosen number of hours; 0 unmutes it."""
     row = subscriptions.find(uid, request.actor)
     hours = next((hours for hours in MUTE_HOURS if request.POST.get("hours") == str(hours)), 0)
     with show_refusals(request):
@@ -76,7 +76,7 @@ def test(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_page
 def deliveries(request: ActorRequest) -> HttpResponse:
-    """Deliveries to the user and to teams that the user maintains, newest first."""
+    """Lists deliveries to the user and to teams that the user maintains, newest first."""
     form = DeliveryFilterForm(request.GET)
     rows = log.deliveries(request.actor, **form.lookups).order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))

@@ -19,7 +19,7 @@ PAGE = 50
 
 @signed_in_page
 def inbox_page(request: ActorRequest) -> HttpResponse:
-    """The notifications of the user, newest first; only unread ones with ``?show=unread``."""
+    """Lists the user's notifications, newest first; only unread ones with ``?show=unread``."""
     unread = request.GET.get("show") == "unread"
     rows = inbox.notifications(request.actor, unread=unread).order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
@@ -38,7 +38,7 @@ def open_notification(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def read_all(request: ActorRequest) -> HttpResponse:
-    """Marks the notification named in the form as read; without one, all."""
+    """Marks the notifications in the form as read; without any, marks all."""
     chosen = request.POST.getlist("notification")[:PAGE] or None
     count = inbox.mark_read(request.actor, chosen)
     text = ngettext(

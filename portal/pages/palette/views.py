@@ -1,4 +1,4 @@
-"""The command palette: finds pages, actions, skills and runs. Without JavaScript, it is a page of its own."""
+"""The command palette: finds pages, actions, skills and runs. Without JavaScript, it is a separate page."""
 
 from __future__ import annotations
 

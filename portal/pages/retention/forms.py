@@ -1,5 +1,3 @@
-"""The form of a retention policy."""
-
 from __future__ import annotations
 
 from dataclasses import asdict
@@ -59,5 +57,5 @@ class RetentionForm(forms.Form):
         return bool(self.cleaned_data["previewed"] == self.digest)
 
     def mark_previewed(self) -> None:
-        """Sets the hidden field of the form, which is shown again, to the current values."""
+        """Sets the hidden field ``previewed`` to the current values, before the form is shown again."""
         self.data = {**{name: self.data.get(name) for name in self.fields}, "previewed": self.digest}

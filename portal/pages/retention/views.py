@@ -20,7 +20,7 @@ from worker.retention.preview import preview
 
 @signed_in_form
 def site_page(request: ActorRequest) -> HttpResponse:
-    """The policy of the site. Raises Http404 unless the user is an administrator."""
+    """Shows the policy of the site. Raises Http404 unless the user is an administrator."""
     require_administrator(request.actor)
     return _page(request, None)
 
@@ -33,7 +33,7 @@ def team_page(request: ActorRequest, slug: str) -> HttpResponse:
 
 
 def _page(request: ActorRequest, team: Team | None) -> HttpResponse:
-    """The form of a policy. A POST saves the policy only after a preview of the same values."""
+    """Shows the form of a policy. A POST saves the policy only after a preview of the same values."""
     own, shown = policies.policy_of(team), None
     form = RetentionForm(request.POST or None, policy=own)
     if form.is_valid():

@@ -31,7 +31,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 @login_required
 @require_safe
 def held_versions(request: ActorRequest) -> HttpResponse:
-    """Held versions and open reports of the teams that the user reviews for, at most 200 of each."""
+    """Lists held versions and open reports of the teams that the user reviews for, at most 200 of each."""
     rows = reviewing.list_held_versions(request.actor).prefetch_related("findings")
     shown = [(row, row.published_by == request.actor.user, _certain_rules(row)) for row in rows[:200]]
     reports = reporting.list_open_reports(request.actor)[:200]

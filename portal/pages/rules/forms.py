@@ -1,5 +1,3 @@
-"""The form for a new rule."""
-
 from typing import Any
 
 from django import forms

@@ -40,7 +40,7 @@ _SETTINGS = {"name", "cron", "every_s", "at", "time_zone", "version"}
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """The form for a new schedule of ``?skill=``; without a skill, redirects to the catalog."""
+    """Shows the form for a new schedule of ``?skill=``; without a skill, redirects to the catalog."""
     label = request.GET.get("skill", "")[:130]
     if not label:
         return redirect("catalog")
@@ -122,7 +122,7 @@ def _run_form(request: ActorRequest, skill: Skill, options: ScheduleOptions, *, 
 def _save(
     request: ActorRequest, skill: Skill, schedule: Schedule | None, form: ScheduleForm, run_form: RunForm
 ) -> Schedule | None:
-    """The saved schedule; None if it was refused and the forms show the errors."""
+    """Saves and returns the schedule; None if it was refused and the forms show the errors."""
     if not all([form.is_valid(), run_form.is_valid()]):
         return None
     with add_refusals(form):

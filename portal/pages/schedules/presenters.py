@@ -64,7 +64,7 @@ def firing_rows(firings: Iterable[ScheduleFiring]) -> Iterator[dict[str, Any]]:
 
 
 def version_choices(skill: Skill, chosen: str) -> list[tuple[str, Any]]:
-    """The channels and versions to choose from."""
+    """Choices of ``ScheduleForm.version``: the skill's channels and newest versions, and ``chosen``."""
     channels = ["latest", *skill.channels.order_by("name").values_list("name", flat=True)]
     follow = [(f"channel:{name}", _("Follow %(name)s") % {"name": name}) for name in channels]
     numbers = skill.versions.order_by("-created_at").values_list("number", flat=True)[:_MAX_VERSIONS]
@@ -74,8 +74,8 @@ def version_choices(skill: Skill, chosen: str) -> list[tuple[str, Any]]:
 
 
 def name_choices(actor: Actor, team: Team | None) -> list[tuple[str, str | Promise]]:
-    """The actor, the actor's tokens with the scope to run skills, and the service accounts that the actor
-    manages.
+    """Choices of ``ScheduleForm.run_as``: the actor, their tokens with the scope to run skills, and the
+    service accounts that they manage.
     """
     own = actor.user.username if actor.user else ""
     tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", clock.now()).order_by("name")

@@ -1,4 +1,7 @@
-"""Adds, renames and removes a user's own second factors. All require a recent sign-in or confirmation."""
+"""Views that add, rename and remove a user's own second factors.
+
+All require a recent sign-in or confirmation.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ View = Callable[..., HttpResponse]
 
 
 def _recently_confirmed(view: View) -> View:
-    """Redirects to the confirmation unless the user signed in or confirmed in the last five minutes."""
+    """Decorates a view: redirects to the confirmation unless the user signed in or confirmed in the last five
+    minutes.
+    """
 
     @wraps(view)
     def confirmed(request: ActorRequest, *args: Any, **kwargs: Any) -> HttpResponse:

@@ -30,7 +30,9 @@ from registry.rates.limits import RateLimit, count_request
 @never_cache
 @require_http_methods(["GET", "POST"])
 def second_factor(request: ActorRequest) -> HttpResponse:
-    """Asks for a code or a key after the password; without a valid first step, redirects to it."""
+    """Requires a code or a key after the password; redirects to sign-in if the password step is missing or
+    expired.
+    """
     stage: Any = LoginStageController.enter(request, SecondFactorStage.key)
     if request.actor.user or stage is None:
         return redirect("sign-in")

@@ -1,6 +1,4 @@
-"""The context of a shared page. It contains no names of people, teams or tokens, and no links into the
-site.
-"""
+"""The context of a shared page, without names of people, teams or tokens, and without links into the site."""
 
 from __future__ import annotations
 

@@ -68,13 +68,13 @@ def _respond(
 
 @_shared
 def page(request: HttpRequest, link: ShareLink) -> HttpResponse:
-    """The outcome of the run, with inputs, log and files if the link includes them."""
+    """Shows the outcome of the run, with inputs, log and files if the link includes them."""
     return render(request, "shared/run.html", shared_context(link))
 
 
 @_shared
 def log(request: HttpRequest, link: ShareLink) -> HttpResponseBase:
-    """The whole log of the last attempt as a download."""
+    """Downloads the whole log of the last attempt."""
     if not link.with_log:
         raise Http404
     attempt = max(link.run.attempt, 1)
@@ -83,7 +83,7 @@ def log(request: HttpRequest, link: ShareLink) -> HttpResponseBase:
 
 @_shared
 def artifact(request: HttpRequest, link: ShareLink, path: str) -> HttpResponseBase:
-    """A file of the run as a download, which browsers save instead of rendering it."""
+    """Downloads a file of the run, which browsers save instead of rendering it."""
     row = link.run.artifacts.filter(path=path).first() if link.with_artifacts else None
     if row is None:
         raise Http404

@@ -1,5 +1,3 @@
-"""The form of a team's limits."""
-
 from typing import Any
 
 from django import forms

@@ -27,8 +27,9 @@ from registry.models import Membership, Role, Team, User, UserKind
 
 @signed_in_form
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    """The members and open invitations. A POST adds a member or creates an invitation, whose link only this
-    response shows.
+    """Lists the members and open invitations.
+
+    A POST adds a member or creates an invitation. Only the response shows the link of the invitation.
     """
     team = find_team(slug, request.actor)
     sent = request.POST if request.method == "POST" else None

@@ -23,7 +23,7 @@ from registry.models import Membership
 
 @signed_in_form
 def page(request: ActorRequest, slug: str) -> HttpResponse:
-    """The service accounts; a POST creates one and opens its page."""
+    """Lists the service accounts; a POST creates one and opens its page."""
     team = find_team(slug, request.actor)
     rows = service_accounts.list_service_accounts(team, request.actor).order_by("user__username")
     form = ServiceAccountForm(request.POST or None)
@@ -38,7 +38,7 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
 
 @signed_in_form
 def account(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
-    """One account with its tokens; a POST creates a token and shows its secret."""
+    """Shows one account with its tokens; a POST creates a token and shows its secret."""
     row = _find(slug, uid, request.actor)
     form = TokenForm(request.POST or None, owner=row.user, only=row.team)
     context = create_token(form, request, row.user)

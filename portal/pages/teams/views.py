@@ -61,7 +61,9 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
 
 @signed_in_form
 def settings(request: ActorRequest, slug: str) -> HttpResponse:
-    """The team's settings and subscriptions; members who can't change them see the subscriptions."""
+    """Shows the team's settings and subscriptions; members who can't change them see only the
+    subscriptions.
+    """
     team, actor = find_team(slug, request.actor), request.actor
     may_change = may(actor, Action.SETTINGS, team=team)
     form = TeamSettingsForm(request.POST) if request.method == "POST" else TeamSettingsForm.of(team)

@@ -66,8 +66,8 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
 
 
 def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:
-    """Each visible, used version's number and its use counts in the order of ``_KINDS``; highest version
-    first.
+    """The number of each visible, used version with its use counts in the order of ``_KINDS``; highest
+    version first.
     """
     counts = scores.uses_by_version(skill)
     numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)

@@ -1,4 +1,6 @@
-"""Pages for people without access: sign-up, and a new password by mail. They reveal no account."""
+"""Pages for people without access: sign-up, and a new password by mail. They don't reveal which accounts
+exist.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ class NoAddressForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def create_account(request: HttpRequest) -> HttpResponse:
-    """Mails a link to create an account; without a mail server, redirects to that page at once."""
+    """Mails a link to create an account; without a mail server, redirects to the page behind that link."""
     if not sign_up.is_open():
         raise Http404
     form_class = AddressForm if sign_up.verifies_email() else NoAddressForm
@@ -53,8 +55,9 @@ def _forget(email: str) -> str:
 
 
 def _page(request: HttpRequest, template: str, form: forms.Form, send: Callable[[str], str]) -> HttpResponse:
-    """The form; after a POST, the same text for every email address. ``send`` may return a URL to redirect
-    to.
+    """Shows the form; after a POST, shows the same text for every email address.
+
+    ``send`` may return a URL to redirect to.
     """
     context = {"form": form, "domains": settings.SKILLQUAY_SIGN_UP_DOMAINS}
     if request.method == "POST":

@@ -24,8 +24,9 @@ SHOWN = 50
 
 @signed_in_form
 def page(request: ActorRequest) -> HttpResponse:
-    """Users and open invitations. A POST invites a person or creates an account; only its response contains
-    the link or password.
+    """Lists users and open invitations.
+
+    A POST invites a person or creates an account; only its response contains the link or password.
     """
     require_administrator(request.actor)
     sent = request.POST if request.method == "POST" else None

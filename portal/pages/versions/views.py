@@ -19,7 +19,7 @@ from worker.run_views.statistics import runs_by_version, skill_statistics
 
 @require_safe
 def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The list, highest version first; with ``?before=`` and ``?after=`` redirects to their comparison."""
+    """Lists the versions, highest first; with ``?before=`` and ``?after=`` redirects to their comparison."""
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     before, after = request.GET.get("before"), request.GET.get("after")
     if before and after:

@@ -33,7 +33,7 @@ _PHRASES: dict[str, Promise] = {
 
 
 def approval_reason(approval: Approval) -> str:
-    """Why the run needs approval, as plain text with untrusted names of permissions."""
+    """The reason why the run needs approval, as plain text with untrusted names of permissions."""
     version = approval.run.version_number
     if phrases := _phrases(approval.added_permissions):
         return gettext(

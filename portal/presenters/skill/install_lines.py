@@ -1,4 +1,4 @@
-"""Shell commands, to copy, that install or run a skill."""
+"""Shell commands that users copy to install or run a skill."""
 
 from django.utils.translation import gettext as _
 

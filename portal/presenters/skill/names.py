@@ -10,7 +10,9 @@ from worker.models import Run
 
 
 def skill_names(runs: Iterable[Run], actor: Actor) -> dict[int, str]:
-    """The name of each run's skill by primary key of the run; its label if the actor can't see the skill."""
+    """Maps each run's primary key to the name of its skill, or to the skill's label if the actor can't see
+    the skill.
+    """
     runs = list(runs)
     keys = {run.skill_id for run in runs if run.skill_id}
     visible = Skill.objects.visible_to(actor).filter(pk__in=keys)

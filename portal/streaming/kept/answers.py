@@ -1,4 +1,7 @@
-"""Kept answers: their content, how they are made from Django's responses, and the limit of their memory."""
+"""Kept answers: responses that are stored in memory and sent again.
+
+Defines their content, their creation from Django's responses, and the limit of their memory.
+"""
 
 from __future__ import annotations
 
@@ -119,9 +122,7 @@ def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
 
 
 def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> HttpResponse | None:
-    """The 304 response that the view did not send because it kept the full answer; None if the client needs
-    the body.
-    """
+    """The 304 response to send although the draft has the full answer; None if the client needs the body."""
     if response.status_code != 200 or "ETag" not in response:
         return None
     unchanged = etags.not_modified(request, response["ETag"])

@@ -52,7 +52,7 @@ async def _send(status: int, headers: Headers, body: bytes, send: Send) -> None:
 
 
 def _unchanged_headers(answer: Answer) -> Headers:
-    """The headers of a 304 response. It includes those that caches need to select and store the answer."""
+    """The headers of a 304 response, including those that caches need to select and store the answer."""
     if not answer.unchanged_headers:
         vary = dict(answer.headers).get(b"vary", b"")
         names = {name for name, _ in answer.headers}

@@ -1,8 +1,8 @@
-"""Answers repeated reads from memory, in front of Django. Django answers the first of equal requests, and the
-event loop the next ones until a dependency of the answer changes.
+"""Answers repeated reads from memory, in front of Django.
 
-Each request reads the site's change number before anything else, so no client gets an answer that is older
-than the database.
+Django answers the first of several equal requests. The event loop answers the next ones, until a dependency
+of the answer changes. Each request reads the site's change number before anything else, so no client gets an
+answer that is older than the database.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ _IGNORED_HEADERS = frozenset(
 
 @dataclass(frozen=True)
 class KeptRequest:
-    """A GET or HEAD. ``key`` is all that the answer may depend on, except the access; ``credential`` is a
-    digest, or empty for anonymous clients.
+    """A GET or HEAD request. ``key`` has everything on which the answer may depend, except the access.
+
+    ``credential`` is a digest, or empty for anonymous clients.
     """
 
     key: tuple[object, ...]

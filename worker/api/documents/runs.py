@@ -1,4 +1,4 @@
-"""Runs and inputs as documents of the API, and their schemas."""
+"""API documents of runs and their input files."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True}
 def run_summary(
     run: Run, *, readable: bool, waits: Sequence[DependencyWait] = (), labels: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """A run as an item of the list. Unless ``readable``, the fields with its content are null."""
+    """The API document of a run in a list. The fields with its content are null unless ``readable``."""
     seen = {
         "id": run.uid,
         "number": run.number or None,
@@ -77,7 +77,9 @@ class ArtifactsDoc(Doc):
 
 
 class PendingDependencyDoc(Doc):
-    """Dependencies that are not ready; `since` is the start of a running build, otherwise its request."""
+    """Dependencies of one kind that a run waits for. `since` is the start of the build or, before that, its
+    request.
+    """
 
     kind = serializers.ChoiceField(choices=DependencyKind.values)
     state = serializers.ChoiceField(choices=["waiting", "running", "failed"])

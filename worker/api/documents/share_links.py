@@ -1,4 +1,4 @@
-"""Share links as bodies and documents of the API."""
+"""Request bodies and API documents of share links."""
 
 from typing import Any
 

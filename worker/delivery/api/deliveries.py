@@ -1,5 +1,3 @@
-"""Endpoints of the delivery log."""
-
 from __future__ import annotations
 
 from typing import Any

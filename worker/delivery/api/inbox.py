@@ -1,5 +1,3 @@
-"""Endpoints of the inbox."""
-
 from typing import Any
 
 from django.http import HttpResponse

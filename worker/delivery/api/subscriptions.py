@@ -1,5 +1,3 @@
-"""Endpoints of subscriptions to notifications."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -46,7 +46,7 @@ class SendClaim:
 def claim_next(*, failing: bool) -> SendClaim | None:
     """Claims the due deliveries of the subscription that was served longest ago, or returns None.
 
-    ``failing`` selects the subscriptions whose last attempt failed; which have their own threads.
+    ``failing`` selects the subscriptions whose last attempt failed; they have separate threads.
     """
     now = timezone.now()
     due = Delivery.objects.filter(subscription=OuterRef("pk"), state=DeliveryState.QUEUED, due_at__lte=now)
@@ -99,8 +99,9 @@ def _end_lease(claim: SendClaim, **changes: object) -> bool:
 
 
 def _choose(row: NotificationSubscription, now: datetime) -> list[Delivery]:
-    """The delivery that has been due longest, with the others of its digest. Stores the members of a digest
-    before it is sent, so that each attempt has the same members.
+    """The delivery that has been due longest, with the others of its digest.
+
+    Stores which deliveries belong to the digest, so that each attempt sends the same ones.
     """
     queued = Delivery.objects.filter(subscription=row, state=DeliveryState.QUEUED)
     due = queued.filter(due_at__lte=now).order_by("due_at", "pk")

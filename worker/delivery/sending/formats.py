@@ -19,8 +19,9 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+!|<>~])")
 
 
 def webhook_headers(id: str, body: bytes, secret: str, timestamp: int) -> dict[str, str]:
-    """Headers that sign a webhook with HMAC-SHA256 over ``timestamp.id.body``, as in webhooks to this
-    site.
+    """The headers that sign a webhook with HMAC-SHA256 over ``timestamp.id.body``.
+
+    Incoming webhooks use the same signature.
     """
     signed = f"{timestamp}.{id}.".encode() + body
     return {

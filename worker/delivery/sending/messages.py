@@ -26,7 +26,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Message:
-    """A message with an id that is the same for each attempt. ``document`` is the body for programs."""
+    """A message with an id that is the same for each attempt. ``document`` is the JSON body for webhooks."""
 
     id: str
     title: str

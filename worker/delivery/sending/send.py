@@ -26,8 +26,8 @@ from worker.delivery.sending.transport import SendResult, SendTarget, send
 from worker.models import MEMORY_CHANNEL, DeliveryKind, NotificationSubscription
 
 log = logging.getLogger(__name__)
-# Numbers of threads for subscriptions whose last attempt succeeded, and for those whose last attempt failed.
-# So a dead endpoint occupies a thread of the first kind for one attempt only.
+# Number of threads, by whether the last attempt of the subscription failed. A dead endpoint therefore
+# occupies a thread of the first kind for one attempt only.
 _THREADS = {False: 6, True: 2}
 
 
@@ -69,7 +69,7 @@ class Sender:
 
 
 def send_due() -> int:
-    """Sends everything that is due, one after the other; returns how many attempts it made."""
+    """Sends all due deliveries, one after the other; returns the number of attempts."""
     attempts = 0
     while claim := claims.claim_next(failing=False) or claims.claim_next(failing=True):
         attempts += deliver(claim)
@@ -93,7 +93,7 @@ def deliver(claim: SendClaim) -> bool:
 
 
 def destination(row: NotificationSubscription) -> SendTarget:
-    """The target of the subscription's messages. Raises SECRET_UNREADABLE."""
+    """The target of the subscription's messages. Raises SECRET_UNREADABLE if it can't be decrypted."""
     if row.channel == MEMORY_CHANNEL:
         return SendTarget(row.channel, settings.SKILLQUAY_MEMORY_URL, settings.SKILLQUAY_MEMORY_KEY)
     if row.channel == "email" and row.user:
@@ -103,7 +103,10 @@ def destination(row: NotificationSubscription) -> SendTarget:
 
 
 def _message(claim: SendClaim) -> Message | None:
-    """The message of the claim. Skips deliveries that are muted or that the recipient can no longer see."""
+    """The message of the claim, without muted deliveries and those that the recipient can no longer see.
+
+    Marks these as skipped. Returns None if no delivery remains.
+    """
     row, first = claim.subscription, claim.deliveries[0]
     language = (row.user.language if row.user else "") or settings.LANGUAGE_CODE
     if first.kind == DeliveryKind.MEMORY:

@@ -76,8 +76,9 @@ def _post(message: Message, to: SendTarget) -> SendResult:
 
 
 def _chat_error(channel: str, body: bytes) -> str:
-    """The error in a response of Feishu or DingTalk, which refuse messages with status 200 and a code in the
-    body; otherwise "".
+    """The error in a response of Feishu or DingTalk; otherwise "".
+
+    These services refuse messages with status 200 and an error code in the body.
     """
     field = {"feishu": "code", "dingtalk": "errcode"}.get(channel)
     try:

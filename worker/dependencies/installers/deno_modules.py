@@ -74,8 +74,8 @@ def build_deno(build: Build) -> BuildResult:
 
 
 def _put_files(build: Build, spec: Mapping[str, Any]) -> None:
-    """Writes the files that Deno may read. Takes them from the first version, because all versions of a build
-    share them.
+    """Writes the files that Deno may read, from the build's first version. All its versions have the same
+    files.
 
     Raises PACKAGE_MISSING if the build has no version.
     """
@@ -132,7 +132,8 @@ def _check_hosts(specifiers: list[str]) -> None:
 
 
 def _fill_cache(build: Build, spec: Mapping[str, Any], registries: Registries, wants: str) -> BuildResult:
-    """Fills and stores the cache, with the lock of this build's earlier run or, without one, the package's.
+    """Fills and stores Deno's cache. Uses the lock of an earlier run of this build, otherwise the package's
+    lock.
 
     Raises DEPENDENCIES_DISABLED if Deno failed after it requested a registry that is not set.
     """

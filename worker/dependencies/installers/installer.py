@@ -193,8 +193,8 @@ def _npm_folder() -> Path:
 
 
 def _name(place: str, entry: Mapping[str, Any]) -> str:
-    """The package's name in the registry. An alias names it in its entry, because its folder has the alias's
-    name.
+    """The package's name in the registry: that of the entry if the package is an alias, otherwise the
+    folder's.
     """
     return str(entry.get("name") or place.rpartition("node_modules/")[2])
 

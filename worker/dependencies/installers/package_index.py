@@ -89,10 +89,10 @@ class Source:
         return found if found.status == 200 else None
 
     def file(self, url: str, content_type: str = "application/octet-stream") -> HttpReply:
-        """Streams the file at ``url``. Waits for the first piece, with which the status becomes known.
+        """Streams the file at ``url``. Returns after the first piece has arrived, when the status is known.
 
-        Passes on error statuses, so that the installer retries or fails with them; other statuses except 200
-        become a 502. Keeps each refusal in ``error``.
+        Forwards error statuses, so that the installer can retry or fail; other statuses except 200 become
+        502. Stores each refusal in ``error``.
         """
         pieces = self._pieces(url)
         try:
@@ -178,7 +178,7 @@ def _is_wheel_of(row: Mapping[str, Any], name: str) -> bool:
 
 
 def _rows(found: outbound.FetchResponse) -> list[dict[str, Any]]:
-    """The files of a page with absolute URLs; empty for an unreadable page."""
+    """The files that an index page lists, with absolute URLs; empty for an unreadable page."""
     text = found.body.decode("utf-8", "replace")
     try:
         if "json" in found.headers.get("content-type", ""):

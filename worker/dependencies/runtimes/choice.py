@@ -35,7 +35,9 @@ def runtime_of(version: Version) -> str:
 
 
 def runtime_of_run(declared: str, skill: int | None, number: str) -> str:
-    """The runtime of a run of version ``number`` of the skill, whose manifest declares ``declared``."""
+    """The runtime of a run: ``declared`` by the manifest, otherwise chosen for version ``number`` of the
+    skill.
+    """
     if declared or skill is None:
         return declared
     chosen = RuntimeChoice.objects.filter(version__skill=skill, version__number=number)

@@ -39,7 +39,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class RuntimeList:
-    """A runtime: ``libraries`` to import, ``pins`` for them and what they need, and ``programs`` to call.
+    """A runtime: ``libraries`` to import, ``pins`` for them and their dependencies, and ``programs`` to call.
 
     ``programs`` maps each program to the Debian package that contains it. ``digest`` changes with the pins.
     """

@@ -21,7 +21,9 @@ class PythonPlan:
     pins: Mapping[str, Pin] = field(default_factory=dict)
 
     def check(self, name: str, digest: str) -> None:
-        """Raises DEPENDENCIES_CHANGED if the library is pinned and the file ``digest`` is not listed."""
+        """Raises DEPENDENCIES_CHANGED if the library is pinned and the pin does not list the file's
+        ``digest``.
+        """
         pin = self.pins.get(name)
         if pin and digest.removeprefix("sha256:") not in pin.hashes:
             raise DEPENDENCIES_CHANGED.refusal(reason=f"{name} {pin.version}")

@@ -98,8 +98,8 @@ class LoopRunner:
     ) -> AgentResult | StopReason:
         """Runs the loop: calls ``on_turn`` for each turn and answers tool calls with ``use``.
 
-        Returns the result, or the reason as soon as ``check_stop`` reports one. ``seconds``, called once,
-        returns the time limit; when it is over, the result is the refusal TIMEOUT.
+        Returns the result, or the reason as soon as ``check_stop`` reports one. ``seconds`` is called once
+        and returns the time limit. When it is over, the result is the refusal TIMEOUT.
         """
         thread = threading.Thread(target=self._run_agent, daemon=True, name="agent-loop")
         ends = time.monotonic() + seconds()

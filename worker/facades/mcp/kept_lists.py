@@ -22,8 +22,10 @@ _kept: dict[tuple[object, ...], tuple[int, float, Any]] = {}
 
 
 def keep_list(name: str, actor: Actor, compute: Callable[[], T]) -> T:
-    """The result of ``compute``, or the result kept for an actor with the same teams if no skill, team or
-    user of the site has changed since. The result may depend only on ``name`` and these.
+    """The result of ``compute``, kept in memory for actors with the same teams.
+
+    A kept result ends when a skill, team or user of the site changes, or after LIFETIME_S. It may depend only
+    on ``name``, the site and the actor's teams.
     """
     if not settings.SKILLQUAY_KEEP_ANSWERS or connection.in_atomic_block:
         return compute()

@@ -39,9 +39,7 @@ class ProtocolError(Exception):
         return {"jsonrpc": "2.0", "id": call_id, "error": error}
 
     def http_status(self, version: str) -> int:
-        """The HTTP status of the error in this protocol version; 200 for errors of methods before
-        STATELESS.
-        """
+        """The HTTP status of the error. Before STATELESS, the errors of methods have status 200."""
         if self.code in _BAD_REQUEST or (version == STATELESS and self.code == INVALID_PARAMS):
             return 400
         return 404 if version == STATELESS and self.code == METHOD_NOT_FOUND else 200
@@ -49,7 +47,7 @@ class ProtocolError(Exception):
 
 @dataclass(frozen=True)
 class RpcCall:
-    """A request that needs an answer."""
+    """A JSON-RPC request, which needs an answer."""
 
     id: str | int
     method: str
@@ -71,16 +69,14 @@ class RpcCall:
         return token if is_id(token) else None
 
     def text(self, name: str) -> str:
-        """The parameter ``name``. Raises ProtocolError if it is missing or not a text."""
+        """The parameter ``name``. Raises ProtocolError unless it is a string that is not empty."""
         value = self.params.get(name)
         if not isinstance(value, str) or not value:
             raise ProtocolError(INVALID_PARAMS, f"`{name}` must be a text.")
         return value
 
     def document(self, result: Mapping[str, Any], *, is_cacheable: bool = False) -> dict[str, Any]:
-        """The answer with this result. From STATELESS on, it tells clients whether they may cache the
-        result.
-        """
+        """The answer with this result. In STATELESS, includes whether clients may cache the result."""
         if self.is_stateless:
             cache = {"ttlMs": 60_000, "cacheScope": "private"} if is_cacheable else {}
             result = {**result, **cache, "resultType": "complete"}
@@ -88,7 +84,7 @@ class RpcCall:
 
 
 def header_version(headers: Mapping[str, str]) -> str:
-    """The protocol version of the header; BATCH_VERSION without the header. Raises ProtocolError if it is
+    """The protocol version in the headers, by default BATCH_VERSION. Raises ProtocolError if it is
     unknown.
     """
     version = headers.get("MCP-Protocol-Version", BATCH_VERSION)
@@ -96,8 +92,9 @@ def header_version(headers: Mapping[str, str]) -> str:
 
 
 def read_call(message: object, headers: Mapping[str, str]) -> RpcCall | None:
-    """The request in the message; None for a notification or an answer, which need no answer. Raises
-    ProtocolError for anything else.
+    """The request in the message; None for a notification or a response, which need no answer.
+
+    Raises ProtocolError for anything else.
     """
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise ProtocolError(INVALID_REQUEST, 'The body must be a JSON-RPC message with `"jsonrpc": "2.0"`.')
@@ -121,8 +118,9 @@ def is_id(value: object) -> bool:
 
 
 def _version_of(method: str, params: Mapping[str, Any], headers: Mapping[str, str]) -> str:
-    """The version of a request. From STATELESS on, headers must repeat what the body contains, so that
-    proxies and servers agree on it.
+    """The version of a request. Raises ProtocolError if it is unknown or headers contradict the body.
+
+    Since STATELESS, headers must repeat values of the body, so that proxies and servers see the same.
     """
     meta = params.get("_meta")
     has_version = isinstance(meta, dict) and VERSION_KEY in meta

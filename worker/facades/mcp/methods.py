@@ -61,7 +61,10 @@ def get_skill(call: RpcCall, actor: Actor) -> dict[str, Any]:
 
 
 def list_resources(call: RpcCall, actor: Actor) -> dict[str, Any]:
-    """The SKILL.md of each skill. ``skills/get`` and ``resources/directory/read`` list the other files."""
+    """A page of resources: the SKILL.md of each skill.
+
+    ``skills/get`` and ``resources/directory/read`` list the other files.
+    """
     entries, cursor = _page(call, actor)
     return {"resources": [entry.resource(SKILL_MD) for entry in entries], **cursor}
 
@@ -96,9 +99,7 @@ CACHEABLE = frozenset(METHODS) - {"initialize", "ping"} | {"tools/list"}
 
 
 def _server(actor: Actor) -> dict[str, Any]:
-    """The server's description. It declares directory reads only if a skill has a folder, because clients
-    expect one then.
-    """
+    """The server's description. Declares directory reads only if a listed skill has a folder."""
     nested = File.objects.filter(path__contains="/", version__in=_listed(actor).values("latest"))
     has_folders = keep_list("folders", actor, nested.exists)
     return {
@@ -116,7 +117,7 @@ def _listed(actor: Actor) -> QuerySet[Skill]:
     """The skills that agents of the caller may load.
 
     With a token, these are the skills that listings recommend, because hosts may put their descriptions into
-    prompts. Without a token, these are all public skills.
+    prompts. Without a token, these are the public skills for agents and the canonical ones.
     """
     if actor.is_signed_in:
         return Skill.objects.recommendable_to(actor)

@@ -1,4 +1,6 @@
-"""The tools that start and read runs. They never wait: ``RunWait`` describes the wait for the event loop."""
+"""The tools that start and read runs. They return at once; ``RunWait`` describes the wait of the
+event loop.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,7 @@ def run_status(arguments: Mapping[str, Any], actor: Actor) -> dict[str, Any]:
 
 
 def run_result(run: Run, actor: Actor) -> dict[str, Any]:
-    """The run for an agent: only the fields of its status if the actor can't read its content."""
+    """The run's document for an agent, with only the status fields if the actor can't read its content."""
     document = run_document(run, actor=actor, stream_bytes=_STREAM_BYTES, with_inputs=False)
     approval = document.get("approval")
     kept = {key: document[key] for key in _KEYS if document.get(key) not in (None, "", [], {})}
@@ -93,7 +95,7 @@ def wait_for(
 ) -> RunWait | None:
     """The wait that the call requests; None if the result is final.
 
-    ``skills_run`` does not wait for an approval, so that the agent can name its page to the user.
+    ``skills_run`` does not wait for an approval, so that the agent can show the approval page to the user.
     """
     for_approval = result["status"] == RunStatus.WAITING_APPROVAL
     if result["status"] in ENDED or not arguments["wait"] or (for_approval and name == "skills_run"):

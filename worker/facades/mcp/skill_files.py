@@ -41,7 +41,7 @@ _MAX_KNOWN = 20_000  # number of versions whose front matter a process caches
 
 @dataclass(frozen=True)
 class SkillEntry:
-    """A version that clients read under ``base``, and its files. ``front_matter`` is the front matter of
+    """A version whose files have URIs below ``base``. ``front_matter`` is the front matter of its
     SKILL.md.
     """
 
@@ -82,7 +82,7 @@ class SkillEntry:
 
 
 def entries_of(named: Iterable[tuple[str, Version]]) -> list[SkillEntry]:
-    """The entries of the versions, by label: ``team/slug`` or ``_canonical_slug``."""
+    """The entries of these pairs of label and version. A label is ``team/slug`` or ``_canonical_slug``."""
     pairs = list(named)
     files: dict[int, list[File]] = {version.pk: [] for _, version in pairs}
     rows = File.objects.filter(version__in=files).only("version_id", "path", "digest", "size")
@@ -92,10 +92,10 @@ def entries_of(named: Iterable[tuple[str, Version]]) -> list[SkillEntry]:
 
 
 def find_entry(uri: str, actor: Actor) -> tuple[SkillEntry, str]:
-    """The skill of the URI, and the path in it: empty for the skill's folder.
+    """The skill of the URI, and the path in it, which is empty for the skill's folder.
 
-    Raises NOT_FOUND, or the errors of ``find_version`` and of ``require``, including for skills that agents
-    can't load.
+    Raises NOT_FOUND, also for skills that agents can't load, and the errors of ``find_version`` and
+    ``require``.
     """
     team, slug, path = ([unquote(part) for part in uri.removeprefix(SCHEME).split("/", 2)] + [""] * 3)[:3]
     if not uri.startswith(SCHEME) or not team or not slug or "\0" in uri:
@@ -166,7 +166,9 @@ def _entry(label: str, version: Version, files: Sequence[File]) -> SkillEntry:
 
 @lru_cache(maxsize=_MAX_KNOWN)
 def _front_matter(digest: str) -> str:
-    """The front matter of the version's SKILL.md as JSON, with texts where the open format requires them."""
+    """The front matter of the version's SKILL.md as JSON, with strings where the open format
+    requires them.
+    """
     values = dict(read_skill_md(read_file(Version(digest=digest), SKILL_MD), _UNLIMITED).values)
     if isinstance(metadata := values.get("metadata"), Mapping):
         values["metadata"] = {str(key): _as_text(value) for key, value in metadata.items()}

@@ -99,8 +99,9 @@ def load_skill(arguments: Mapping[str, Any], actor: Actor) -> Document:
 
 
 def _label(name: str, actor: Actor) -> str:
-    """The full name of the skill with this name, by which it is found faster. Raises the errors of
-    ``find_loadable``.
+    """The full name of the skill that ``name`` means; unchanged if it contains a slash.
+
+    Kept in memory, because the look-up of a short name is slow. Raises the errors of ``find_loadable``.
     """
 
     def find() -> str:

@@ -168,7 +168,7 @@ def _protocol_error(refused: Refusal, call: RpcCall) -> ProtocolError:
 
 
 def _require_own_origin(request: Request) -> None:
-    """Raises ORIGIN_NOT_ALLOWED for requests by pages of other sites, which could otherwise reach a site on
+    """Raises ORIGIN_NOT_ALLOWED for requests by pages of other origins, which could otherwise use a site on
     the user's machine.
     """
     origin = request.headers.get("Origin")

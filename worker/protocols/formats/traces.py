@@ -30,8 +30,8 @@ def parse_memory_writes(
 ) -> tuple[tuple[dict[str, Any], ...], tuple[str, ...]]:
     """Up to 100 valid ``memoryWrites`` of the answer, and warnings about the others.
 
-    Each is ``{ownerType, ownerId, type, importance, content, metadata}``: ``ownerId`` is "" if it is omitted,
-    ``importance`` an integer from 1 to 5. If the script gave another number (a fraction, or 0 to 1 as ABP
+    Each is ``{ownerType, ownerId, type, importance, content, metadata}``. ``ownerId`` is "" if it is omitted;
+    ``importance`` is an integer from 1 to 5. If the script gave another number (a fraction, or 0 to 1 as ABP
     tools do), ``originalImportance`` keeps it. With ``abp``, owner and importance can be omitted; they are
     then ``user`` and 3.
     """
@@ -113,8 +113,8 @@ def _field_problem(write: Mapping[str, Any]) -> str:
 
 
 def _empty_owner(owner: object) -> str:
-    """A message if the owner is empty, otherwise "". An omitted owner means the caller, but an empty one is
-    an error.
+    """A message if the owner is an empty text, otherwise "". An omitted owner is valid and means the
+    caller.
     """
     return "ownerId is empty" if isinstance(owner, str) and not owner.strip() else ""
 

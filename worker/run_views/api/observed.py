@@ -1,4 +1,4 @@
-"""The endpoint of the accesses that the runs of a version made."""
+"""The endpoint that compares a version's declared permissions with the accesses of its runs."""
 
 from django.http import HttpResponse
 from rest_framework import serializers

@@ -21,8 +21,8 @@ OnTier = Callable[[str, int], object]
 def examine_tiers(site: SandboxSettings | None = None, on_tier: OnTier | None = None) -> dict[str, Any]:
     """Tries every attack and returns a report; takes a few seconds per usable tier.
 
-    ``{tiers: [{name, usable, reason, fix, scratch_reason, enforcement, checks, not_tried}], missing}``:
-    ``enforcement`` maps each limit to its mechanism, ``checks`` are ``{attack, passed, detail}``,
+    The report is ``{tiers: [{name, usable, reason, fix, scratch_reason, enforcement, checks, not_tried}],
+    missing}``. ``enforcement`` maps each limit to its mechanism, ``checks`` are ``{attack, passed, detail}``,
     ``not_tried`` are ``{attack, reason}``, and ``missing`` maps runtimes to remedies.
     """
     site = site or SandboxSettings()

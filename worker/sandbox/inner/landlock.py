@@ -40,7 +40,7 @@ _RIGHTS = {
     "write": _ALL_RIGHTS & ~_MAKE_DEVICES & ~(1 << 15),
     "device": _READ | _WRITE,
 }
-# Readable in /proc are only entries of the script's own process, except net/, which shows the machine's
+# The readable entries of the script's own process in /proc. They exclude net/, which shows the machine's
 # network.
 _OWN_PROC_FILES = (
     *("maps", "smaps", "status", "stat", "statm", "cmdline"),

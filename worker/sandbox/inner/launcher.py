@@ -331,7 +331,7 @@ def _pid_namespace(pid: int) -> str | None:
 
 
 def _stop_guard(handle: int) -> None:
-    """Makes the guard process end the run, which a killed guard could not do; waits up to 20 seconds."""
+    """Makes the guard process end the run and waits up to 20 s, because a killed guard could not end it."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(handle, signal.SIGTERM)
     select.select([handle], [], [], _GUARD_S)

@@ -4,7 +4,7 @@ An allow list would break users' imports. The deny list was reviewed against Doc
 also denies:
 
 - sockets that a network namespace does not confine (vsock)
-- memory that the watchdog can't see (System V objects, secret and huge pages, pages lent to pipes)
+- memory that the watchdog can't see (System V objects, secret and huge pages, pages shared with pipes)
 - machine-wide counters (io_setup) and effects between runs of one package (leases, watches)
 - calls with a history of vulnerabilities (io_uring, userfaultfd, the new mount calls)
 - protocols that load a kernel module
@@ -41,8 +41,8 @@ _TCP_LEVEL, _ULP = 6, 31  # protocols on top of TCP: the kernel's TLS
 _HUGE_MAP, _HUGE_FILE = 0x4_0000, 4  # MAP_HUGETLB, MFD_HUGETLB: pages that the host has reserved
 _CONNECT = {"x86_64": 42, "aarch64": 203}
 _SOCKET_LEVEL, _BUFFERS = 1, (7, 8)  # SO_SNDBUF, SO_RCVBUF
-# An undumpable process hides its memory from the watchdog, and core scheduling keeps other processes off its
-# cores.
+# SET_DUMPABLE can hide a process's memory from the watchdog. SCHED_CORE can keep other processes off the
+# machine's cores.
 _SET_DUMPABLE, _SCHED_CORE = 4, 62
 _FUTEX_HASH = 78  # uses kernel memory that is not shown for any process
 _THREAD, _FILES = 0x1_0000, 0x400  # CLONE_THREAD, CLONE_FILES
@@ -273,8 +273,8 @@ def program(
     text += _plain_protocols(numbers["socket"])
     text += _unless_one_of(numbers["socketpair"], _ARGUMENT_0, _FAMILIES)
     text += _unless_one_of(numbers["personality"], _ARGUMENT_0, _PERSONALITIES)
-    # Requests for larger buffers succeed without effect, because the memory of no process includes the
-    # buffers.
+    # Requests for larger buffers succeed without effect, because these buffers do not count as memory of any
+    # process.
     text += _option(numbers["setsockopt"], _SOCKET_LEVEL, _BUFFERS, 0)
     text += _option(numbers["setsockopt"], _TCP_LEVEL, (_ULP,), errno.ENOENT)
     text += _if_one_of(numbers["prctl"], _ARGUMENT_0, (_SET_DUMPABLE, _SCHED_CORE))

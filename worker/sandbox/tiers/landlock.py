@@ -125,8 +125,8 @@ def _closed_parent(path: Path) -> Path | None:
 
 
 def make_inputs_read_only(job: Job) -> None:
-    """Makes the inputs read-only by their modes, which the run can't change, for a run with the worker's own
-    user.
+    """Makes the inputs read-only by their modes, for a run with the worker's own user, which can't change
+    modes.
 
     Skips links, because an earlier start in the same folder may have replaced inputs with them.
     """

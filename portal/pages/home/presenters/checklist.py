@@ -1,4 +1,4 @@
-"""The first steps on a new site, until all are done."""
+"""The checklist of first steps on a new site."""
 
 from __future__ import annotations
 

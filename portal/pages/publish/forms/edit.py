@@ -128,5 +128,7 @@ def _text_field(text: str) -> forms.CharField:
 
 
 def _differs(text: str | None, before: str) -> bool:
-    """Whether the submitted text has other lines; a text that was not sent (None) is unchanged."""
+    """Whether the submitted text differs, ignoring line endings; a text that was not sent (None) is
+    unchanged.
+    """
     return text is not None and text.splitlines() != before.splitlines()

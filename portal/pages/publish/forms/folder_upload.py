@@ -56,7 +56,7 @@ def _parse(request: HttpRequest, META: Any, post_data: Any) -> tuple[QueryDict, 
 
 
 def keep_folders(request: HttpRequest) -> None:
-    """Makes Django parse files as ``FolderFile``. Call it before any code reads ``request.POST``."""
+    """Makes Django parse files as ``FolderFile``. Call this before any code reads ``request.POST``."""
     request.parse_file_upload = partial(_parse, request)  # type: ignore[method-assign]
 
 

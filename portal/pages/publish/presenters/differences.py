@@ -37,8 +37,9 @@ def differences(before: Iterable[PackageFile], after: Iterable[PackageFile]) -> 
 
 
 def _difference(path: str, old: bytes | None, new: bytes | None, max_lines: int) -> dict[str, Any]:
-    """The values of a file that differs. ``lines`` is empty if the file is binary or too large, or
-    ``max_lines`` is 0.
+    """The item of ``differences`` for one file.
+
+    ``lines`` is empty if the file is binary or too large, or ``max_lines`` is 0.
     """
     kind = "added" if old is None else "removed" if new is None else "changed"
     if not max_lines or b"\0" in (old or b"") + (new or b""):

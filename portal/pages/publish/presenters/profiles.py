@@ -24,7 +24,7 @@ class ProfileCause:
 
 
 def profile_cause(package: Package) -> ProfileCause | None:
-    """Why the package's profile applies; None if the front matter could not be read."""
+    """The reason why the package's profile applies; None if the front matter could not be read."""
     front = package.front_matter
     if front is None:
         return None

@@ -34,7 +34,7 @@ _TYPED = ("text-", "added-", "changelog")
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The edit page. A POST after the session has ended returns the typed texts, with status 403."""
+    """Shows the edit page. A POST after the session has ended returns the typed texts, with status 403."""
     if request.user.is_authenticated:
         return _page(request, team, slug, number)
     if request.method == "GET":
@@ -44,7 +44,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 
 def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The edit form; its buttons add a row for a new file, check the edits, or publish them."""
+    """Shows the edit form; its buttons add a row for a new file, check the edits, or publish them."""
     version = version_at(request, team, slug, number)  # also finds held versions, so that they can be fixed
     require(request.actor, Action.PUBLISH, skill=version.skill)
     form = EditForm(

@@ -26,7 +26,7 @@ from registry.versions.content import new_skill
 
 @signed_in_form
 def page(request: ActorRequest) -> HttpResponse:
-    """The form for a new skill; its buttons preview the files or publish them."""
+    """Shows the form for a new skill; its buttons preview the files or publish them."""
     teams = publishing_teams(request.actor)
     if request.method == "GET":
         language = "zh" if (get_language() or "").startswith("zh") else "en"

@@ -64,7 +64,7 @@ class Upload:
 @csrf_exempt  # the inner view checks it, because the parser must be set before the body is read
 @signed_in_form
 def page(request: HttpRequest) -> HttpResponseBase:
-    """The publish form; its buttons check or publish. Requests above the size limits get status 413."""
+    """Shows the publish form; its buttons check or publish. Requests above the size limits get status 413."""
     max_bytes = settings.SKILLQUAY_MAX_UNPACKED_BYTES + _FORM_BYTES
     if request.method == "POST" and int(request.META.get("CONTENT_LENGTH") or 0) > max_bytes:
         return _render_too_large(request)

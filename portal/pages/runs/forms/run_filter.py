@@ -139,7 +139,9 @@ class RunFilter(forms.Form):
         return [(name, self.data[name]) for name in self.criteria()]
 
     def unknown(self, parameters: Iterable[str]) -> list[str]:
-        """The parameters that are not filters, so that a misspelled filter does not list all runs."""
+        """The parameters that are not filters. Callers refuse them, because a misspelled filter would list
+        all runs.
+        """
         return sorted({*parameters} - {*self.fields, *_SET_BY_LINKS})
 
     @property

@@ -1,5 +1,3 @@
-"""The form that creates a share link."""
-
 from __future__ import annotations
 
 from django import forms

@@ -74,7 +74,7 @@ def failure_of(
 def usage_of(run: Run, lines: Sequence[LogLine] | None = None) -> str:
     """The usage text of a run that failed because of its arguments: as printed, otherwise from the script.
 
-    "" for other runs. ``lines`` is the end of the log, if the caller has read it.
+    Returns "" for other runs. ``lines`` is the end of the log, if the caller has read it.
     """
     if run.failure_code != USAGE.name or run.erased_at is not None:
         return ""

@@ -22,7 +22,7 @@ _TEXTS = {
 def write_rows(run: Run, proposals: object, *, actor: Actor) -> Sequence[dict[str, Any]]:
     """Rows for the memories that the run proposed, with their states; () if ``proposals`` is not a list.
 
-    ``decidable`` tells whether the actor may decide the proposal now.
+    ``decidable`` is True if the actor may decide the proposal now.
     """
     if not isinstance(proposals, list):
         return ()

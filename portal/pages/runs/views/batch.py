@@ -94,7 +94,7 @@ def _start(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def listing(request: ActorRequest) -> HttpResponse:
-    """The actor's batches, newest first; all for administrators."""
+    """Lists the actor's batches, newest first; all for administrators."""
     rows = RunBatch.objects.visible_to(request.actor).with_counts().select_related("user").order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     context = {"rows": [batch_summary(batch) for batch in page], "page": page}
@@ -103,7 +103,7 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """One batch; refreshes itself until it ends."""
+    """Shows one batch; the page refreshes itself until the batch ends."""
     batch = change.find(uid, request.actor)
     state = request.GET.get("state", "")
     rows = batch.items.select_related("run", "new_run").defer(*_HEAVY).order_by("pk")

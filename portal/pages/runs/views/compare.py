@@ -18,7 +18,7 @@ from worker.run_views.compare import compare_runs, find_readable_pair
 @require_GET
 @never_cache
 def page(request: ActorRequest, uid: str, other: str) -> HttpResponse:
-    """The differences between two runs; a run that the actor may not read counts as missing."""
+    """Compares two runs; a run that the actor may not read counts as missing."""
     before, after = find_readable_pair(uid, other, request.actor)
     context = {"before": before, "after": after}
     context |= comparison_context(before, after, compare_runs(before, after), request.actor)

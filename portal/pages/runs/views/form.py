@@ -51,7 +51,7 @@ _MAX_HELP = 20_000
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The run form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run.
+    """Shows the run form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run.
 
     Redirects anonymous users to sign-in, and prompt skills to their own page.
     """
@@ -117,7 +117,9 @@ def _idempotency_key(request: ActorRequest) -> str:
 
 
 def _request_help(request: ActorRequest, run_form: RunForm) -> Run | None:
-    """Starts the script with ``--help``; None if the request is refused. The form shows the output later."""
+    """Starts the script with ``--help``; None if the request is refused. The form shows the output after the
+    run.
+    """
     run_form.is_valid()
     help_request = Request(inputs=_HELP, script=run_form.options.value("script"))
     try:

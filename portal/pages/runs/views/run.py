@@ -36,7 +36,9 @@ from worker.runs.repeat import repeat_run
 @require_GET
 @never_cache
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """The run's page. Until the run ends, it refreshes itself without JavaScript, unless ``?refresh=0``."""
+    """Shows one run. Without JavaScript, the page refreshes itself until the run ends, unless
+    ``?refresh=0``.
+    """
     access = _visible_run(uid, request.actor)
     position = "" if access.ended else position_of(access.run)  # read first, so that no later event is missed
     log = _log(access, request)
@@ -51,7 +53,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 @require_GET
 @never_cache
 def live(request: ActorRequest, uid: str) -> HttpResponse:
-    """The parts of the page that change during a run.
+    """Renders the parts of the page that change during a run.
 
     With ``?part=log``, only the log lines after ``?position=``.
     """
@@ -80,7 +82,9 @@ def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
 @require_GET
 @never_cache
 def log(request: ActorRequest, uid: str) -> HttpResponseBase:
-    """The page of the log that contains the line ``?line=``; with ``?raw=1``, the whole log as a download."""
+    """Shows the page of the log that contains the line ``?line=``; with ``?raw=1``, downloads the
+    whole log.
+    """
     access = readable_run(uid, request.actor)
     attempt = _attempt(request, access.run)
     if request.GET.get("raw"):
@@ -103,7 +107,7 @@ def log(request: ActorRequest, uid: str) -> HttpResponseBase:
 
 @require_GET
 def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
-    """A file of the run as a download, which browsers save instead of rendering it."""
+    """Downloads a file of the run, which browsers save instead of rendering it."""
     row = _artifact(request, uid, path)
     response = download(blobs.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")
     response["Content-Length"] = str(row.size)
@@ -165,7 +169,7 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
 
 
 def start_again(run: Run, actor: Actor, *, no_cache: bool = False, choice: str = SAME) -> Run:
-    """A new run with the same request, of the version that ``choice`` names; raises ``Refusal``."""
+    """Starts a new run with the same request, of the version that ``choice`` names; raises ``Refusal``."""
     return repeat_run(run, version_for(run, choice, actor), actor, no_cache=no_cache)
 
 

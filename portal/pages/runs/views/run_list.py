@@ -28,13 +28,13 @@ _OTHER_PARAMETERS = {"before", "format"}
 
 @signed_in_page
 def all_runs(request: ActorRequest) -> HttpResponseBase:
-    """All visible runs, newest first; with ``?format=csv``, the matching runs as CSV."""
+    """Lists all visible runs, newest first; with ``?format=csv``, downloads the matching runs as CSV."""
     return _list(request, Run.objects.visible_to(request.actor), None)
 
 
 @signed_in_page
 def skill_runs(request: ActorRequest, team: str, slug: str) -> HttpResponseBase:
-    """The visible runs of one skill, newest first, with counts of the most frequent failure codes."""
+    """Lists the visible runs of one skill, newest first, with counts of the most frequent failure codes."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     return _list(request, Run.objects.visible_to(request.actor).filter(skill=skill), skill)
 
@@ -87,8 +87,9 @@ def _page(request: ActorRequest, runs: RunQuerySet) -> dict[str, Any]:
 
 
 def _batch(runs: RunQuerySet, filters: RunFilter, skill: Skill | None) -> dict[str, Any]:
-    """The fields of the form that cancels or repeats all ``runs``, and the numbers of active and ended ones
-    among as many of them as one batch can have.
+    """The fields of the form that cancels or repeats all ``runs``, and the numbers of active and ended ones.
+
+    Counts at most as many runs as one batch can have.
     """
     limit = settings.SKILLQUAY_MAX_BATCH_RUNS
     statuses = list(runs.order_by("-id").values_list("status", flat=True)[: limit + 1])

@@ -1,5 +1,3 @@
-"""The form for a new trigger test."""
-
 from django import forms
 from django.utils.translation import gettext_lazy as _
 

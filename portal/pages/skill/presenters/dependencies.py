@@ -1,5 +1,3 @@
-"""Presents the dependencies of a version."""
-
 from typing import Any
 
 from registry.identity.actors import Actor

@@ -12,7 +12,7 @@ from registry.models import Skill, Version
 
 @dataclass(frozen=True)
 class Tab:
-    """A row of ``components/tabs.html``; views pass ``name`` to ``layout``."""
+    """A tab for ``components/tabs.html``; views pass its ``name`` to ``layout``."""
 
     name: str
     label: str | Promise

@@ -1,4 +1,4 @@
-"""The action that runs the cases of a version."""
+"""The action that runs the test cases of a version."""
 
 from django.contrib import messages
 from django.http import HttpResponse

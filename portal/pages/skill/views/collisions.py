@@ -1,4 +1,4 @@
-"""Trigger conflicts: skills that match the same words."""
+"""The page of trigger conflicts: skills that match the same words."""
 
 from django.http import HttpResponse
 from django.shortcuts import render

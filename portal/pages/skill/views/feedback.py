@@ -17,7 +17,7 @@ from registry.trigger_tests import evaluate, reevaluate
 
 @signed_in_form
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The feedback page of a skill; a POST adds a trigger test."""
+    """Shows the feedback page of a skill; a POST adds a trigger test."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     proposals = feedback.proposals(skill, request.actor)
     form = TriggerTestForm(request.POST or None)

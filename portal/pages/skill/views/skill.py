@@ -108,7 +108,7 @@ def _may_run(request: ActorRequest, skill: Skill) -> bool:
 
 @require_safe
 def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The page of the latest version; redirects to the version list if no visible version is the latest."""
+    """Shows the latest version; redirects to the version list if no visible version is the latest."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     if skill.latest_id is None and skill.versions.visible_to(request.actor).exists():
         return redirect("versions", skill.team.slug, skill.slug)
@@ -117,7 +117,7 @@ def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 @require_safe
 def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    """The page of one version; for a purged version the record of the purge, with status 410."""
+    """Shows one version; for a purged version, shows the record of the purge with status 410."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     try:
         found = find_version(skill, number, request.actor, include_held=True)

@@ -56,7 +56,7 @@ class PromptUse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """The prompt with the submitted arguments, which are sent by POST so that no URL contains them.
+    """Shows the prompt with the submitted arguments, which are sent by POST so that no URL contains them.
 
     A POST counts as a load of the skill; the Run button starts a run instead.
     """

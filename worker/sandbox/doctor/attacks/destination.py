@@ -16,7 +16,7 @@ from worker.sandbox.errors import NETWORK_ADDRESS_REFUSED
 class Destination:
     """A running server with its allowlist. ``resolve`` replaces the resolver and counts look-ups by name.
 
-    It refuses private.example, and rebinding.example from the second look-up on.
+    ``resolve`` refuses private.example, and rebinding.example from the second look-up on.
     """
 
     port: int
