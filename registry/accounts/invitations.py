@@ -78,10 +78,8 @@ def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitat
 
 
 def revoke(uid: str, by: Actor, *, team: Team | None = None) -> None:
-    """Revokes an open invitation. ``team``: only an invitation to this team.
-
-    Raises NOT_FOUND if there is no such invitation, or if neither a team is given nor the
-    actor is an administrator.
+    """Revokes the open invitation with this uid. If ``team`` is given, the invitation must be to this team;
+    otherwise, the actor must be an administrator. Raises NOT_FOUND in all other cases.
     """
     may_look = team is not None or by.is_administrator
     invitation = open_invitations(by, team=team).filter(uid=uid).first() if may_look else None
@@ -114,7 +112,9 @@ def accept_with_new_account(secret: str, username: str, password: str) -> User:
 
 
 def accept(secret: str, user: User) -> Invitation:
-    """Adds a signed-in user to the invitation's team. A member keeps the current role."""
+    """Adds a signed-in user to the invitation's team. A member keeps the current role. Raises
+    INVITATION_INVALID or TEAM_ARCHIVED.
+    """
     with transaction.atomic():
         invitation = _claim(secret)
         _join(invitation, user)

@@ -38,8 +38,8 @@ def limited(username: str, address: str = "") -> Iterator[Attempt]:
     """Context manager that counts a sign-in attempt with this name from this address. Without an address,
     attempts from all addresses count together. If the attempt succeeds, earlier failures no longer count.
 
-    Raises LOCKED_OUT before and after the attempt if the limit is reached. Unknown names count too. Use it
-    outside transactions, so that a rollback can't undo the count.
+    Raises LOCKED_OUT before and after the attempt if the limit is reached. Attempts with unknown names count
+    too. Use this outside transactions, so that a rollback can't undo the count.
     """
     name, network, now = _key(username), network_of(address), int(time())
     FailedSignIns.objects.filter(ends_at__lte=now).delete()

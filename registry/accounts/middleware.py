@@ -1,4 +1,4 @@
-"""Middleware that stores facts about the client in the session of a signed-in user."""
+"""Middleware that records in each session the client's user agent, address and times of use."""
 
 from collections.abc import Callable
 from contextlib import suppress

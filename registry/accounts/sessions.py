@@ -62,7 +62,9 @@ def end_session(user: User, uid: str) -> None:
 
 
 def end_other_sessions(user: User, current_key: str) -> int:
-    """Signs the user out of all sessions but one, and returns the number of ended ones."""
+    """Signs the user out of all sessions except the one with ``current_key``. Returns the
+    number of ended sessions.
+    """
     count = sessions_of(user).exclude(session_key=current_key).delete()[0]
     audit.record(Actor(user=user), "user.end_sessions", user.username, count=count)
     return count

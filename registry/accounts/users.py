@@ -41,8 +41,8 @@ class NewUser:
 class Dependents:
     """The teams, import sources and webhooks that need another owner if the user is deactivated or erased.
 
-    ``teams``: teams whose only active owner is the user; ``sources``: sources of imports that run in the
-    user's name at an interval; ``webhooks``: webhook endpoints that start runs in the user's name.
+    ``teams`` are those whose only active owner is the user. ``sources`` are sources that are imported in the
+    user's name at an interval. ``webhooks`` are endpoints that start runs in the user's name.
     """
 
     teams: list[Team]
@@ -142,8 +142,8 @@ def validated_email(email: str) -> str:
 
 @transaction.atomic
 def deactivate(user: User, by: Actor) -> Dependents:
-    """Ends the user's sessions and access with tokens at once. Scheduled imports and webhooks in the user's
-    name stop until the user is reactivated or another user takes them over.
+    """Deactivates the account: the user's sessions end and tokens stop working at once. Scheduled imports and
+    webhooks in the user's name stop until the user is reactivated or another user takes them over.
 
     Returns the dependents that need a new owner. Raises LAST_ADMINISTRATOR for the only active administrator.
     A second call changes nothing.
@@ -161,7 +161,9 @@ def deactivate(user: User, by: Actor) -> Dependents:
 
 @transaction.atomic
 def reactivate(user: User, by: Actor) -> User:
-    """Lets the user sign in again; tokens that have not expired work again. Raises USER_ERASED."""
+    """Reactivates the account: the user can sign in again, and tokens that have not expired work
+    again. Raises USER_ERASED.
+    """
     require(by, Action.USERS)
     user = _locked(user)
     if not user.is_active:
@@ -175,8 +177,8 @@ def reactivate(user: User, by: Actor) -> User:
 def set_administrator(user: User, is_administrator: bool, by: Actor) -> User:
     """Makes the user an administrator of the site, or an ordinary user again.
 
-    Raises USER_INACTIVE if an inactive user would become one, LAST_ADMINISTRATOR for the only one, and
-    SERVICE_ACCOUNT.
+    Raises USER_INACTIVE if the new administrator would be inactive, LAST_ADMINISTRATOR if there is no other
+    administrator, and SERVICE_ACCOUNT for a service account.
     """
     require(by, Action.USERS)
     user = _locked(user)
@@ -195,8 +197,8 @@ def set_administrator(user: User, is_administrator: bool, by: Actor) -> User:
 
 @transaction.atomic
 def follow_administrator_group(user: User, is_administrator: bool, *, issuer: str) -> None:
-    """Gives or removes administrator rights as ``issuer`` decided, without a permission check. The only
-    administrator keeps them, and the audit trail records this.
+    """Grants or removes administrator rights according to the user's groups at ``issuer``. Checks no
+    permission. The only administrator keeps the rights, and the audit trail records this.
     """
     user = _locked(user)
     if user.is_superuser == is_administrator:

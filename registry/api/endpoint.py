@@ -71,8 +71,8 @@ class Endpoint(APIView):
             drafts.keep()
 
     def count(self, kind: RateLimit) -> None:
-        """Counts the request against the rate limit; raises RATE_LIMITED above it. A ``ShellRequest`` has no
-        limits.
+        """Counts the request against the rate limit; raises RATE_LIMITED above the limit. A
+        ``ShellRequest`` has no limits.
         """
         drafts.discard()  # each request must be counted
         if not isinstance(self.request._request, authentication.ShellRequest):

@@ -59,7 +59,7 @@ def document_etag(document: Document) -> str:
 
 
 def coded_etag(etag: str, coding: str) -> str:
-    """The ETag of the response with this ETag after compression: ``"…-gzip"``."""
+    """The ETag of a compressed response whose plain ETag is ``etag``: ``"…-gzip"``."""
     return f'{etag[:-1]}-{coding}"'
 
 

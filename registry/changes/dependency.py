@@ -1,4 +1,4 @@
-"""The dependencies of cached answers: rows whose changes have numbers."""
+"""The dependencies of cached answers: kinds and keys of rows that have a change number."""
 
 from registry.models import ChangeKind
 

@@ -63,7 +63,7 @@ def discard() -> None:
 
 
 def is_kept() -> bool:
-    """Whether the answer will be kept, as far as is known now. An answer to keep must be complete, not a 304
+    """Whether the answer will be kept, as far as is known now. A kept answer must be complete, not a 304
     response.
     """
     draft = _current.get()

@@ -1,7 +1,7 @@
 """Installs the triggers that raise change numbers after every migration, and finds missing ones.
 
-The triggers are dropped before a migration: SQLite drops a table's triggers when Django rebuilds the table,
-and refuses to rename tables that other tables' triggers name.
+The triggers are dropped before a migration. When Django rebuilds a table, SQLite drops the table's triggers.
+It also refuses to rename tables that other tables' triggers name.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def announce(type_: str, payload: Mapping[str, Any], *, team: Team, origin: str,
     """Stores the event in the caller's transaction, and proposes the team's skills that declare its type.
 
     Returns False and stores nothing if ``origin`` exceeds its rate of events. The event starts no skill, even
-    if the team subscribed to its type. Otherwise, a run that fails could start itself endlessly.
+    if the team subscribed to its type: a failing run could otherwise restart itself endlessly.
     """
     if is_above_rate(origin):
         log.warning("Event %s %s was not sent: too many events from %s", type_, id_, origin)

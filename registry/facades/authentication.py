@@ -1,6 +1,6 @@
 """Authenticates clients of other protocols by an access token, in any form that they send.
 
-Sessions are ignored, so that a page of another site can't make a signed-in browser call these addresses.
+Sessions are ignored, so that a page of another site can't make a signed-in browser call these URLs.
 """
 
 import base64

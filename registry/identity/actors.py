@@ -87,7 +87,7 @@ def administrator_actor() -> Actor:
 
 def shell_actor(username: str = "") -> Actor:
     """The actor of a command: the administrator, or with ``--as USER`` that user with their own permissions.
-    Raises NOT_FOUND if there is no active user with this name, and SERVICE_ACCOUNT_IN_SHELL for a service
+    Raises NOT_FOUND if there is no active user with this name. Raises SERVICE_ACCOUNT_IN_SHELL for a service
     account, whose rights come only from the scopes of its tokens.
     """
     if not username:

@@ -30,7 +30,9 @@ _ROWS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Selects the entries that match every given field. Both days are included, in UTC."""
+    """Selects the entries that match every given field. ``since`` and ``until`` are days in UTC, both
+    included.
+    """
 
     person: str = ""
     group: str = ""
@@ -74,7 +76,9 @@ def entries(by: Actor, chosen: AuditFilter, *, team: Team | None = None) -> Quer
 
 
 def newest_first(rows: QuerySet[AuditEntry]) -> Iterator[AuditEntry]:
-    """All the entries, read in batches: neither memory nor a read transaction grows with their number."""
+    """Yields the entries, newest first. Reads them in batches, so that neither memory nor a read transaction
+    grows with their number.
+    """
     batch = list(rows.order_by("-pk")[:_ROWS_AT_ONCE])
     while batch:
         yield from batch

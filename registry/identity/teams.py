@@ -31,11 +31,11 @@ UNDO_PERIOD = timedelta(minutes=10)
 
 
 def create_team(slug: str, name: str, by: Actor) -> Team:
-    """Creates a team with the actor's user as its owner. ``name`` is the slug if empty.
+    """Creates a team with the actor's user as its owner. An empty ``name`` is replaced by the slug.
 
     Raises SIGN_IN_REQUIRED for anonymous actors, TOKEN_SCOPE_MISSING for tokens without the scope
-    ``administer``, FORBIDDEN for tokens of one team, SLUG_INVALID or TEXT_INVALID for the names, and
-    TEAM_EXISTS if the slug is taken.
+    ``administer``, and FORBIDDEN for tokens of one team. Raises SLUG_INVALID or TEXT_INVALID for the names,
+    and TEAM_EXISTS if the slug is taken.
     """
     if not by.is_signed_in:
         raise errors.SIGN_IN_REQUIRED.refusal()
@@ -72,7 +72,7 @@ def require_member(team: Team, by: Actor) -> None:
 
 
 def members_of(team: Team, by: Actor) -> QuerySet[Membership]:
-    """The memberships of the team's people. Raises the errors of ``require_member``."""
+    """The memberships of the team, without service accounts. Raises the errors of ``require_member``."""
     require_member(team, by)
     return _people_of(team).select_related("user")
 
@@ -203,8 +203,8 @@ def unarchive(team: Team, by: Actor) -> Team:
 
 @transaction.atomic
 def follow_group(team: Team, user: User, role: Role | None, *, issuer: str) -> None:
-    """Gives the user this role, or removes the user from the team, as ``issuer`` decided. Checks no
-    permission. The only owner stays owner, and the audit trail records this.
+    """Gives the user this role, or removes the user from the team, according to the user's groups at
+    ``issuer``. Checks no permission. The only owner stays owner, and the audit trail records this.
     """
     Team.objects.select_for_update().get(pk=team.pk)
     membership = Membership.objects.filter(team=team, user=user).first()
@@ -306,7 +306,7 @@ def _lock_membership(team: Team, user: User) -> Membership:
 
 
 def _people_of(team: Team) -> QuerySet[Membership]:
-    """The memberships without those of service accounts, which ``registry.accounts`` changes."""
+    """The memberships of people. ``registry.accounts`` manages those of service accounts."""
     return Membership.objects.filter(team=team, user__kind=UserKind.PERSON)
 
 

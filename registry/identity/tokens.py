@@ -54,8 +54,8 @@ def issue(
 ) -> tuple[Token, str]:
     """Creates a token and returns it with its secret, which can't be read again.
 
-    Raises FORBIDDEN unless the actor manages the owner's tokens, TOKEN_LIMIT_EXCEEDED if the actor uses a
-    token that can do less, and NOT_FOUND if the owner is not in ``team``. Raises TEXT_INVALID,
+    Raises FORBIDDEN unless the actor manages the owner's tokens, and TOKEN_LIMIT_EXCEEDED if the actor uses a
+    token that can do less. Raises NOT_FOUND if the owner is not in ``team``. Raises TEXT_INVALID,
     TOKEN_SCOPE_UNKNOWN or TOKEN_EXPIRY_INVALID for the other fields.
     """
     _require_manager(owner, team, by)
@@ -126,8 +126,8 @@ def revoke(token: Token, by: Actor) -> None:
 
 
 def restore(token: Token, by: Actor) -> None:
-    """Undoes a revocation. Only the person who revoked the token can, within UNDO_PERIOD and in a session.
-    Raises UNDO_EXPIRED otherwise, and if the token has expired.
+    """Undoes a revocation. Only the person who revoked the token can do this, in a session and within
+    UNDO_PERIOD. Raises UNDO_EXPIRED in all other cases, and if the token has expired.
     """
     _require_manager(token.owner, token.team, by, even_archived=True)
     now = timezone.now()
@@ -192,8 +192,8 @@ def in_state(rows: QuerySet[Token], state: str, now: datetime) -> QuerySet[Token
 
 
 def expiry_after(days: int | None, by: Actor) -> datetime:
-    """The time after this number of days; without ``days``, after DEFAULT_DAYS or when the actor's own token
-    expires.
+    """The time after this number of days. Without ``days``, the time after DEFAULT_DAYS, but not later than
+    the actor's own token expires.
     """
     expires_at = timezone.now() + timedelta(days=DEFAULT_DAYS if days is None else days)
     return min(expires_at, by.token.expires_at) if by.token and days is None else expires_at
@@ -238,8 +238,8 @@ def _find_active(stored: str, now: datetime) -> Token | None:
 
 
 def _require_manager(owner: User, team: Team | None, by: Actor, *, even_archived: bool = False) -> None:
-    """Raises FORBIDDEN unless the actor manages the owner's tokens, TOKEN_SCOPE_MISSING for a token without
-    the scope ``administer``, and TEAM_ARCHIVED for a service account of an archived team.
+    """Raises FORBIDDEN unless the actor manages the owner's tokens. Raises TOKEN_SCOPE_MISSING for a token
+    without the scope ``administer``, and TEAM_ARCHIVED for a service account of an archived team.
     """
     if not manages(owner, team, by, even_archived=True):
         raise errors.FORBIDDEN.refusal(action="manage tokens")
@@ -257,8 +257,9 @@ def _require_within(
     rotated: Token | None = None,
 ) -> None:
     """Raises TOKEN_LIMIT_EXCEEDED if the actor uses a token, and a token with these properties could do more.
-    Rules count too: a new token would lack the deny rules of the actor's token, and the secret of a rotated
-    one comes with its allow rules.
+
+    Rules count too. A new token would lack the deny rules of the actor's token. The secret of a rotated token
+    comes with that token's allow rules.
     """
     own = by.token
     if own is None:

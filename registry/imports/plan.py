@@ -69,8 +69,8 @@ def _plan_skipped(each: SkippedPath) -> ImportPlan:
 
 
 def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill], team: Team) -> ImportPlan:
-    """The plan for a candidate: unchanged if the last import had the same digest, refused if it can't be read
-    or has errors, otherwise to be published.
+    """The plan for a candidate. Unchanged if the last import had the same digest, and refused if the
+    candidate can't be read or has errors. Otherwise the candidate is to be published.
     """
     try:
         layout = lay_out(candidate.read(), package_limits(), repacked=True)

@@ -36,9 +36,9 @@ def prepare_source(
     """The team's source with this kind, location and options, or a new one, which is not saved. Stores only
     the archive in ``content``, as a blob.
 
-    Requires permission to publish for the team. Raises IMPORT_OPTION for an unknown kind, UPLOAD_EMPTY for an
-    archive without content, IMPORT_LOCATION for a location that is too long, and the errors of the reader's
-    ``check``.
+    Requires permission to publish for the team. Raises IMPORT_OPTION for an unknown kind, UPLOAD_EMPTY for
+    an archive without content, and IMPORT_LOCATION for a location that is too long. Also raises the errors
+    of the reader's ``check``.
     """
     require(actor, Action.PUBLISH, team=team)
     if kind not in SourceKind.values:

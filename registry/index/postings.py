@@ -150,8 +150,8 @@ def recount(skill: Skill) -> None:
 
 
 def remove_skill(skill: Skill) -> None:
-    """Removes the skill's terms, triggers and counts from the index, and clears ``search_scope`` of the skill
-    and the scope of its tags, in the caller's transaction. Saves the skill.
+    """Removes the skill's terms, triggers and counts from the index, in the caller's transaction. Clears
+    ``search_scope`` of the skill and the scope of its tags. Saves the skill.
     """
     lock_index_writers()
     _move_counts(skill, before=_terms_of(skill), after=set())
@@ -225,8 +225,8 @@ def _texts(manifest: Manifest, body: str) -> dict[Field, str]:
 
 
 def _weigh_terms(texts: Mapping[Field, str]) -> dict[str, tuple[int, Field]]:
-    """Each term with its weight and its fields. Weights are computed by BM25F and rank; prefixes of words
-    and pinyin have fixed weights, and the artificial terms have the weight 0.
+    """Each term with its weight and its fields. Weights are computed by BM25F and rank. Prefixes of words and
+    pinyin have fixed weights; terms that only count documents have the weight 0.
     """
     frequency: defaultdict[str, float] = defaultdict(float)
     masks: defaultdict[str, int] = defaultdict(int)  # plain ints, because operations on Field are slow
@@ -356,8 +356,8 @@ def _terms_of(skill: Skill) -> set[int]:
 
 
 def _move_counts(skill: Skill, *, before: set[int], after: set[int]) -> None:
-    """Lowers the counts of the terms ``before`` in the stored scope by 1, and raises those of the terms
-    ``after`` in the current scope by 1.
+    """Lowers the counts of the terms ``before`` by 1 in the stored scope, and raises those of ``after``
+    by 1 in the current scope.
     """
     scope = scope_of(skill)
     unchanged = before & after if skill.search_scope == scope else set()

@@ -1,7 +1,7 @@
 """The name, version and text under which a skill is listed for an agent.
 
-A skill that is recommended only because it is canonical is listed by its pinned version, so that a later
-version can't write into other teams' prompts.
+A skill that is recommended only because it is canonical is listed by its pinned version. A later version
+therefore can't write into other teams' prompts.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -52,8 +52,8 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held
     Yanked versions are found by their exact number only. For a held version, raises VERSION_HELD for its team
     and NOT_FOUND for others. With ``include_held``, which is for display only, its team gets the version.
 
-    Also raises NOT_FOUND if there is no such version, NO_LATEST if there is no latest version, PURGED for a
-    purged number, or CHANNEL_WITHDRAWN if the channel's version was yanked.
+    Also raises NOT_FOUND if there is no such version, and NO_LATEST if there is no latest version. Raises
+    PURGED for a purged number, and CHANNEL_WITHDRAWN if the channel's version was yanked.
     """
     requested = number or "latest"
     if skill.resolved_canonical:

@@ -103,8 +103,8 @@ def _phrase_hits(
 def _read_triggers(
     keys: Sequence[str], kinds: Sequence[str], pinned: PinnedSkills, sql_filter: SqlFilter
 ) -> Iterator[TriggerRow]:
-    """Yields skill id, kind, key and text of matching triggers. For skills in ``pinned``, the triggers of the
-    pinned version count.
+    """Yields skill id, kind, key and text of matching triggers. For skills in ``pinned``, uses the
+    triggers of the pinned version.
     """
     rows = sql.trigger_rows(keys, kinds, sql_filter)
     yield from (row for row in rows if row[0] not in pinned.keys)
@@ -129,8 +129,8 @@ def _windows(utterance: str, tokens: Sequence[TextToken]) -> dict[str, tuple[int
 
 
 def _names_skill(utterance: str, tokens: Sequence[TextToken], begin: int, end: int, kind: str) -> bool:
-    """Whether these tokens request a skill: more than one word, half of the utterance or more, or a marked
-    name. Two Chinese characters are one word.
+    """Whether these tokens request a skill: more than one word, at least half of the utterance, or a name
+    after a marker such as ``/``. Two Chinese characters are one word.
     """
     cjk = sum(token.is_cjk for token in tokens[begin:end])
     if cjk + (end - begin - cjk) * _CJK_WORD > _CJK_WORD or (end - begin) / len(tokens) >= _MIN_SHARE:

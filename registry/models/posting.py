@@ -67,8 +67,8 @@ class Posting(models.Model):
 
 
 class Misspelling(models.Model):
-    """A key that finds the term of a name or tag despite a typo: the word, its term, or one of them with a
-    letter deleted. The postings of the term decide which actors can see it.
+    """A key that finds the term of a name or tag despite a typo. The key is the word, its term, or one of
+    them with a letter deleted. The postings of the term decide which actors can see it.
     """
 
     text = BytewiseCharField(max_length=64)

@@ -93,8 +93,8 @@ def _is_fully_held() -> Q:
 
 
 def visible_scopes(actor: Actor) -> list[str]:
-    """The search scopes visible to an actor who is not an administrator: the open ones and those of their
-    teams.
+    """The search scopes visible to an actor who is not an administrator: those of ``open_scopes``, and
+    those of the actor's teams.
     """
     return [*open_scopes(actor), *(f"team:{team}" for team in sorted(actor.team_ids))]
 

@@ -25,7 +25,7 @@ class TeamQuerySet(models.QuerySet["Team"]):
 
 
 class MemoryReview(models.TextChoices):
-    """The choices for which proposed memories of a team need a review."""
+    """The choices of the team setting that decides which proposed memories need a review."""
 
     NONE = "none", _("None")
     TEAM = "team", _("Team memory")
@@ -33,7 +33,7 @@ class MemoryReview(models.TextChoices):
 
 
 class RunReaders(models.TextChoices):
-    """The choices for which members of a run's team can read its content."""
+    """The choices of the team setting that decides which members can read the content of the team's runs."""
 
     CALLER = "caller", _("The caller and maintainers")
     TEAM = "team", _("The whole team")

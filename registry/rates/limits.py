@@ -28,7 +28,7 @@ def count_request(request: HttpRequest, actor: Actor, kind: RateLimit) -> None:
     """Counts the request for the signed-in caller or the client's address, and sets ``request.rate_status``.
     Raises RATE_LIMITED above the limit. If the limit is 0, does nothing.
 
-    Call it outside transactions, so that a rollback can't undo the count.
+    Call this outside transactions, so that a rollback can't undo the count.
     """
     limit = settings.SKILLQUAY_RATE_LIMITS[kind]
     if not limit:

@@ -1,4 +1,4 @@
-"""The shared counts of requests, in Redis."""
+"""Adds requests to the counts that all processes share, in Redis."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""The shared counts of requests, in the database."""
+"""Adds requests to the counts that all processes share, in the database."""
 
 from registry.core.sql import execute, fetch_all
 

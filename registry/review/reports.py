@@ -1,7 +1,8 @@
 """Reports of problems with versions. Reviewers of the version's team decide on them.
 
-A version reported as malicious is excluded from search, match and listings outside its team until the
-decision: immediately if a reviewer reports it, otherwise after SKILLQUAY_REPORTS_TO_HIDE reports.
+A version reported as malicious is excluded from search, match and listings outside its team until
+the decision. This happens immediately if a reviewer reports it, otherwise after
+SKILLQUAY_REPORTS_TO_HIDE reports.
 """
 
 from datetime import timedelta
@@ -29,12 +30,12 @@ _DAY = timedelta(days=1)
 
 @transaction.atomic
 def report_version(version: Version, actor: Actor, *, reason: str, text: str = "") -> Report:
-    """Creates a report on a version. Excludes the version for other teams if its open reports of malicious
-    content require it.
+    """Creates a report on a version. Excludes the version for other teams if its open reports of
+    malicious content require it.
 
     Raises the refusals of ``lock_version``, TEXT_INVALID, and ValueError for an unknown reason. Raises
-    REPORT_OPEN for a second open report of a user, REPORT_DECIDED if an earlier one with this reason was
-    decided, and REPORTS_TOO_MANY above the daily limit.
+    REPORT_OPEN for a second open report of a user, and REPORT_DECIDED if an earlier one with this reason was
+    decided. Raises REPORTS_TOO_MANY above the daily limit.
     """
     version = lock_version(version, actor, Action.REPORT)
     text = texts.validated(

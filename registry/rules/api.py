@@ -145,15 +145,17 @@ class TeamRules(_RulesOf):
 
     @operation("list_team_rules", "List a team's rules", answer=RulesDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns the active rules, deny rules first. Requires team membership or administrator rights."""
+        """Returns the team's active rules, deny rules first. Requires team membership or administrator
+        rights.
+        """
         return self.list_rules(request, skills.find_team(team, self.actor))
 
     @operation("add_team_rule", "Add a rule for a team's agents", body=RuleRequest, answer={201: RuleDoc})
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Adds a rule. An allow rule covers the permissions that the version requests now; for a prefix,
-        those of all matching skills. Adding the rule again updates the permissions. Requires a session, and
-        the maintainer role for deny rules or the owner role for allow rules.
+        """Adds a rule for the team. An allow rule covers the permissions that the version requests now; for a
+        prefix, those of all matching skills. Adding the rule again updates the permissions. Requires a
+        session, and the maintainer role for deny rules or the owner role for allow rules.
         """
         return self.add_rule(request, skills.find_team(team, self.actor))
 
@@ -164,7 +166,9 @@ class TokenRules(_RulesOf):
 
     @operation("list_token_rules", "List the rules of an access token", answer=RulesDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the active rules. Requires a session of the token's owner or of an administrator."""
+        """Returns the token's active rules. Requires a session of the token's owner or of an
+        administrator.
+        """
         return self.list_rules(request, find_token(uid, self.actor))
 
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})

@@ -28,9 +28,9 @@ def grants_of(team: Team) -> QuerySet[SecretGrant]:
 
 
 def grants_for_version(version: Version, team: Team) -> list[SecretGrant]:
-    """The team's active grants that apply to this version: those for its digest and, if the team has reviewed
-    the version, those for all reviewed versions. Excludes grants and reviews that are older than an addition
-    of the version.
+    """The team's active grants that apply to this version. These are the grants for its digest and, if the
+    team has reviewed the version, those for all reviewed versions. Excludes grants and reviews that are older
+    than an addition of the version.
     """
     additions = additions_of(version)
     reviewed = find_review(version, team) is not None
@@ -73,7 +73,7 @@ def startable_skills(version: Version) -> tuple[str, ...]:
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
     """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed versions.
-    If there is an active grant of the same kind, returns that grant. For a digest, also extends it to the
+    If there is an active grant of the same kind, returns that grant. A grant for a digest is extended to the
     version's present additions.
 
     Requires the owner role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the actor can't see

@@ -63,9 +63,9 @@ def back_up(path: Path, storage: BlobBackend, *, release: str, on_progress: Prog
 
 
 def restore(backup: BackupFile, storage: BlobBackend, *, on_progress: Progress) -> CopyResult:
-    """Fills the site's empty database and storage. If it is interrupted, call it again with the same file.
+    """Fills the site's empty database and storage. After an interruption, call this again with the same file.
 
-    Raises BACKUP_OF_OTHER_RELEASE, TARGET_NOT_EMPTY, OTHER_COPY_UNFINISHED, COPY_DIFFERS, BLOBS_DAMAGED.
+    Raises BACKUP_OF_OTHER_RELEASE, TARGET_NOT_EMPTY, OTHER_COPY_UNFINISHED, COPY_DIFFERS or BLOBS_DAMAGED.
     """
     if backup.manifest["migrations"] != applied_migrations("default"):
         raise BACKUP_OF_OTHER_RELEASE.refusal(release=backup.manifest["release"])

@@ -80,7 +80,7 @@ class Totals:
 
 
 def copied_tables() -> list[Table]:
-    """The tables of all models, without derived and local ones, ordered by name."""
+    """The tables of all models, except those in DERIVED and LOCAL, ordered by name."""
     found = [
         Table(model._meta.label, model, tuple(f for f in model._meta.concrete_fields if not f.generated))
         for model in apps.get_models(include_auto_created=True)

@@ -100,7 +100,7 @@ def hot_term(moment: datetime) -> float:
 def most_used(
     skills: QuerySet[Skill], limit: int, *, start: int = 0, now: datetime | None = None
 ) -> list[Skill]:
-    """The skills of ``most_used_keys``, read by the queryset."""
+    """The skills with the ids of ``most_used_keys``, in the same order, loaded by the queryset."""
     keys = most_used_keys(skills, limit, start=start, now=now)
     rows = skills.in_bulk(keys)
     return [rows[key] for key in keys if key in rows]

@@ -41,7 +41,9 @@ class SessionEndpoint(Endpoint):
 
     @property
     def own_user(self) -> User:
-        """The caller. Raises FORBIDDEN for a token, which could otherwise sign its owner out."""
+        """The signed-in user. Raises FORBIDDEN for a token, because a token must not end its owner's
+        sessions, and SIGN_IN_REQUIRED without a user.
+        """
         if self.actor.token:
             raise FORBIDDEN.refusal(action="manage sessions")
         if self.actor.user is None:

@@ -113,8 +113,8 @@ class Tokens(Endpoint):
 
     @operation("create_token", "Create an access token", body=TokenRequest, answer={201: NewAccessTokenDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Creates a token that acts as you. If you use a token for this request, the new one can't do more:
-        it has no further scopes, doesn't expire later, and has the same limit to a team.
+        """Creates a token that acts as you. If you use a token for this request, the new one can't do more.
+        It has no further scopes, doesn't expire later, and has the same limit to a team.
         """
         body = read_body(TokenRequest, request.data)
         team = find_team(body["team"], self.actor) if "team" in body else None
@@ -183,7 +183,9 @@ def new_token_response(
 
 
 def _require_user(actor: Actor) -> User:
-    """The actor's user. Raises SIGN_IN_REQUIRED for a command on a site without administrators."""
+    """The actor's user. Raises SIGN_IN_REQUIRED if there is none, as for a command on a site without
+    administrators.
+    """
     if actor.user is None:
         raise SIGN_IN_REQUIRED.refusal()
     return actor.user

@@ -1,4 +1,6 @@
-"""Names of the enumerations in the OpenAPI document: a list of values, or the path of one."""
+"""Names of the enumerations in the OpenAPI document. Each name maps to a list of values, or to the
+import path of such a list.
+"""
 
 from __future__ import annotations
 

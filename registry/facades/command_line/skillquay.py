@@ -36,7 +36,7 @@ TIMEOUT_S = 120
 
 
 class Failure(Exception):
-    """A message for the user."""
+    """An error with a message for the user."""
 
 
 class Download(NamedTuple):
@@ -389,8 +389,8 @@ def zipped(folder: Path) -> bytes:
 
 
 def _unpack(data: bytes, folder: Path) -> None:
-    """Unpacks the archive into a new folder, then replaces ``folder`` with it. Raises Failure for a path
-    outside.
+    """Unpacks the archive into a new folder, then replaces ``folder`` with it. Raises Failure for a
+    path outside the folder.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".pull-") as name:

@@ -49,7 +49,7 @@ class Marketplace:
 
 @dataclass(frozen=True)
 class _Event:
-    """A release of a skill, or with ``is_yank`` the yank of one."""
+    """A release of a skill, or the yank of a release if ``is_yank`` is set."""
 
     at: int
     release: HistoryEntry

@@ -19,7 +19,9 @@ Entry = tuple[int, ObjectID]  # mode and object
 
 
 class BuiltRepository:
-    """A repository in memory. ``size`` is the number of bytes of its objects; ``key`` names its content."""
+    """A repository in memory. ``size`` is the number of bytes of its objects; ``key`` identifies its
+    content.
+    """
 
     def __init__(self, key: str) -> None:
         self.key = key

@@ -21,8 +21,8 @@ def index_document(entries: Iterable[IndexEntry]) -> dict[str, Any]:
 
 
 def file_index_document(entries: Iterable[IndexEntry]) -> dict[str, Any]:
-    """The index in format 0.1.0: each skill with the paths of its files, until the paths reach a
-    size limit.
+    """The index in format 0.1.0: each skill with the paths of its files. Ends before the skill that would
+    exceed _MAX_LISTED_FILES paths.
     """
     rows: list[dict[str, Any]] = []
     listed = 0

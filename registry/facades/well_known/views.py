@@ -62,7 +62,7 @@ class _Scope(FacadeEndpoint):
 
 @extend_schema(exclude=True)
 class Index(_Scope):
-    """Endpoint of the index in format 0.2.0."""
+    """Endpoint that returns the index in format 0.2.0."""
 
     def get(self, request: Request, **scope: str) -> HttpResponse:
         return etag.document_response(request, documents.index_document(self.entries(**scope)))
@@ -70,7 +70,7 @@ class Index(_Scope):
 
 @extend_schema(exclude=True)
 class FileIndex(_Scope):
-    """Endpoint of the index in format 0.1.0."""
+    """Endpoint that returns the index in format 0.1.0."""
 
     def get(self, request: Request, **scope: str) -> HttpResponse:
         return etag.document_response(request, documents.file_index_document(self.entries(**scope)))

@@ -32,7 +32,9 @@ def _text(name: str, value: str) -> str:
 
 
 def provenance(**values: str) -> dict[str, str]:
-    """The non-empty values. Queries and fragments are removed from URLs, because they can contain secrets."""
+    """The provenance: the non-empty values. Queries and fragments are removed from URLs, because
+    they can contain secrets.
+    """
     return {
         name: value.partition("#")[0].partition("?")[0] if "://" in value else value
         for name, value in values.items()

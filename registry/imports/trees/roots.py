@@ -81,8 +81,8 @@ def is_root(folder: Path, is_folder: Callable[[Path], bool]) -> bool:
 
 
 def inherited_roots(project: Path) -> Iterator[Path]:
-    """Yields the paths of skill roots outside the project that apply to it: in parent folders up to the home
-    folder, in the home folder, and in the managed folder. The paths may not exist.
+    """Yields the paths of skill roots outside the project that apply to the project. These are in parent
+    folders up to the home folder, in the home folder, and in the managed folder. The paths may not exist.
     """
     home = Path.home()
     for folder in project.parents if project.is_relative_to(home) else ():

@@ -65,8 +65,8 @@ class _Walk:
             )
 
     def _read(self, path: str) -> bytes:
-        """At most the first ``limits.file + 1`` bytes of a file. ``check_sizes`` later refuses a file with so
-        many bytes.
+        """At most the first ``limits.file + 1`` bytes of a file. ``check_sizes`` later refuses a file of this
+        size.
 
         Raises PACKAGE_TOO_LARGE if the total size of the files read so far exceeds the limit.
         """

@@ -1,6 +1,3 @@
-"""The placeholder for values that are known only when a script runs."""
-
-
 class Unknown:
     """Placeholder for a value that is known only when the script runs."""
 

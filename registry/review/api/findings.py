@@ -125,7 +125,7 @@ class Release(_VersionEndpoint):
     @operation("release_version", "Release a held version", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Makes the version available. Requires a session of a maintainer other than the publisher."""
+        """Releases the held version. Requires a session of a maintainer other than the publisher."""
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
         return self.answer(request, reviewing.release(version, self.actor, reason=body["reason"]))

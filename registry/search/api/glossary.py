@@ -57,7 +57,9 @@ class Glossary(Endpoint):
         answer=page_schema(GlossaryEntryDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists entries, newest first. Requires administrator rights and a session."""
+        """Lists the site's own glossary entries, newest first. Requires administrator rights and a
+        session.
+        """
         require(self.actor, Action.GLOSSARY)
         query = read_query(FindQuery, request)
         own = edit.entries(self.actor, find=query.get("q", ""))
@@ -72,7 +74,9 @@ class Glossary(Endpoint):
     )
     @idempotent()
     def post(self, request: Request) -> HttpResponse:
-        """Adds an entry. It takes effect with the next match. Requires administrator rights and a session."""
+        """Adds a glossary entry, which takes effect with the next match. Requires
+        administrator rights and a session.
+        """
         require(self.actor, Action.GLOSSARY)
         entry, done = edit.add(read_body(GlossaryEntryRequest, request.data)["text"], self.actor)
         document = {"entry": entry_document(entry), "change_id": done.uid}
@@ -131,7 +135,9 @@ class GlossaryFile(Endpoint):
         answer=page_schema(BuiltInEntryDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists the entries in file order. They are the same on every site with this version of Skillquay."""
+        """Lists the built-in glossary entries in file order. They are the same on every site with
+        this version of Skillquay.
+        """
         query = read_query(FindQuery, request)
         found = built_in_lines(find=query.get("q", ""))
         page = pagination.read_page("glossary file", query, kinds=(int,))

@@ -143,8 +143,8 @@ class SkillPurge(SkillEndpoint):
     @operation("purge_skill", "Purge a skill permanently", tag="skills", body=ReasonRequest, answer=PurgeDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Purges all versions, including those of skills merged into this skill. The name stays reserved.
-        Requires the owner role and a session.
+        """Purges all versions of the skill, including those of skills merged into it. The name stays
+        reserved. Requires the owner role and a session.
         """
         skill = self.skill(team, slug)
         reason = read_body(ReasonRequest, request.data)["reason"]

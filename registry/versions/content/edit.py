@@ -51,9 +51,9 @@ def apply_edits(
 ) -> EditedPackage:
     """The version's package with the edits applied; nothing is stored.
 
-    A changed number in SKILL.md becomes the new version's number. Otherwise, the number is the next one after
-    ``onto`` or, if that is not a version number, after the version; ``step`` is the part to raise.
-    ``files`` are the version's files, if the caller has read them.
+    A changed number in SKILL.md becomes the new version's number. Otherwise, ``step`` raises the number
+    ``onto``, or the version's number if ``onto`` is not a version number. ``files`` are the version's files,
+    if the caller has read them.
 
     Raises EDIT_RENAMES if the edits change the slug, and Refusal for edits or packages that can't be read.
     """
@@ -71,8 +71,8 @@ def apply_edits(
 
 
 def _read_renumbered(files: tuple[PackageFile, ...], version: Version, number: str) -> Package | None:
-    """The package after replacing the version's number in SKILL.md with ``number``, or None unless a line of
-    the front matter is the version field with the published number.
+    """The package after replacing the version's number in SKILL.md with ``number``. None unless a line of the
+    front matter is the version field with the published number.
 
     Reads the package only once, because a large front matter takes 0.2 s to read.
     """

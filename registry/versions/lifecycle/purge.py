@@ -73,8 +73,9 @@ def _purge_version_rows(version: Version, actor: Actor, reason: str) -> Tombston
 
 
 def _forget_archive(version: Version) -> set[str]:
-    """Removes the uploaded archive that the version was imported from, which contains its files, from its
-    source. Returns the archive's digest; an empty set without an archive.
+    """Removes from the source the reference to the archive from which the version was imported.
+    The archive contains the version's files. Returns a set with the archive's digest; an empty
+    set if there is no archive.
     """
     if "archive" not in version.provenance:
         return set()

@@ -40,7 +40,7 @@ class OfferedAdditions:
 
 
 def offered_additions(version: Version) -> OfferedAdditions:
-    """The needs that can be added to the version, and its current additions."""
+    """The needs that can be added to the version, including those that are already added."""
     needs = undeclared_needs(version)
     offers: dict[tuple[str, str], Offer] = {}
     for offer in (each for need in needs for each in _offers(need)):

@@ -49,7 +49,7 @@ class Need:
 
 
 def version_needs(version: Version, *, path: str = "") -> tuple[Need, ...]:
-    """The needs of all scripts of the version, or of the script with this path; modules go first."""
+    """The needs of all scripts of the version, or of the script with this path; modules first."""
     additions = additions_of(version)
     return tuple(
         replace(need, state="added") if _is_added(need, additions) else need
@@ -58,7 +58,7 @@ def version_needs(version: Version, *, path: str = "") -> tuple[Need, ...]:
 
 
 def undeclared_needs(version: Version) -> tuple[Need, ...]:
-    """The needs that the package does not declare, and all programs; additions do not count."""
+    """The needs that the package does not declare, and all programs. Includes needs that additions cover."""
     return tuple(need for need in _package_needs(version) if need.state != "provided")
 
 

@@ -72,8 +72,8 @@ class Draft:
 
 
 def draft_errors(draft: Draft) -> tuple[Problem, ...]:
-    """All errors of the draft that can be found without published versions: those of the package and of the
-    options, including missing permission to set the channel.
+    """All errors of the draft that can be found without published versions. They come from the package and
+    the options, and include missing permission to set the channel.
     """
     errors = [each for each in draft.problems if each.severity == "error"]
     stated, requested = draft.manifest.version, draft.options.version

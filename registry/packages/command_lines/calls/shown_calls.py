@@ -34,8 +34,8 @@ _SYNOPSIS = ("[", "(", "…", "...")
 class ShownCall:
     """A call of the script at ``path``, at this line of a document.
 
-    ``is_template`` is set if a word has a placeholder, variable or pattern, ``is_inline`` if the call is part
-    of a sentence, and ``is_synopsis`` if the call is a synopsis without its optional parts.
+    ``is_template`` is set if a word has a placeholder, variable or pattern. ``is_inline`` is set if the call
+    is part of a sentence, and ``is_synopsis`` if it is a synopsis without its optional parts.
     """
 
     path: str
@@ -158,8 +158,8 @@ class _ScriptFinder:
     def _match(self, word: str) -> str:
         """The path of the script that the word names, or "".
 
-        A word names a script if it ends with the script's path, with or without suffix, or if it is the name
-        of only one script.
+        A word names a script if it ends with the script's path, with or without suffix. It also names a
+        script if it is the name of only one script.
         """
         parts = PurePosixPath(word).parts[-8:]
         ends = ("/".join(parts[start:]) for start in range(len(parts)))

@@ -40,7 +40,7 @@ class CommandBuilder:
     accepts_unknown: bool = False
 
     def add(self, parameter: Parameter) -> None:
-        """Adds the parameter; one with the same flags or the same name replaces the earlier one."""
+        """Adds the parameter. It replaces an earlier parameter with the same name and flags."""
         is_same = [each.name == parameter.name and each.flags == parameter.flags for each in self.parameters]
         if any(is_same):
             self.parameters[is_same.index(True)] = parameter

@@ -179,7 +179,9 @@ def text_method(text: str, name: str, arguments: list[Any]) -> Any:
 
 
 def container_method(value: Any, name: str, arguments: list[Any]) -> Any:
-    """The result of a method of a list or dict. If the method changes the value, changes it too."""
+    """The result of calling the method ``name`` of a list or dict. Methods such as ``append`` also change
+    ``value``.
+    """
     if isinstance(value, dict):
         if name == "keys":
             return list(value)

@@ -56,7 +56,7 @@ def imported_modules(tree: ast.Module) -> frozenset[str]:
 
 
 def reads_arguments(tree: ast.Module) -> bool:
-    """Whether the script reads ``sys.argv``, or gives its arguments to a library that does."""
+    """Whether the script uses ``sys.argv`` or ``sys.orig_argv``."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in ("argv", "orig_argv"):
             return True

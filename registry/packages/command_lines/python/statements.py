@@ -33,7 +33,7 @@ class _LoopEndedError(Exception):
 
 
 class Evaluation(ExpressionEvaluation):
-    """Executes the statements of a script in their order."""
+    """Executes the statements of a script in order."""
 
     def __init__(self, library: Library) -> None:
         super().__init__(library)

@@ -1,4 +1,6 @@
-"""Finds the programs that a Python module calls, the hosts it names and the keys it reads."""
+"""Finds the programs that a Python module calls, the hosts it names and the secret environment variables it
+reads.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 
 
 class PythonCalls:
-    """Collects programs, hosts and keys from each module passed to ``read``."""
+    """Collects programs, hosts and names of secrets (``keys``) from each module passed to ``read``."""
 
     def __init__(self) -> None:
         self.programs: set[str] = set()

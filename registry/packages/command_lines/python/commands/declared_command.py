@@ -17,7 +17,7 @@ from registry.packages.command_lines.command_line import (
 
 
 class UnreadableError(Exception):
-    """Raised for a declaration that the readers can't read; has its line."""
+    """Raised for a declaration that the readers can't read. ``line`` is the line of the declaration."""
 
     def __init__(self, line: int) -> None:
         super().__init__(line)

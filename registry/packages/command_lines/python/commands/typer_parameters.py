@@ -53,7 +53,9 @@ class _Kind:
 
 
 def parameters_of(function: Function, values: ModuleValues, enums: Enums) -> list[Parameter]:
-    """The parameters of the command, without typer's context. Raises UnreadableError."""
+    """The parameters of the command, without typer's context. Raises UnreadableError for declarations that
+    this reader does not support.
+    """
     if function.args.vararg or function.args.kwarg:
         raise UnreadableError(function.lineno)
     return [

@@ -121,7 +121,7 @@ class _Reader:
                 self._read_statement(each)
 
     def _read_class(self, statement: ast.ClassDef) -> None:
-        """Stores the values if the class is an enumeration."""
+        """Stores the members of the class if it is an enumeration."""
         bases = {getattr(each, "attr", getattr(each, "id", "")) for each in statement.bases}
         if not bases & {*_ENUMS}:
             return
