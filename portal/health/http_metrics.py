@@ -58,7 +58,7 @@ def _view(request: HttpRequest) -> str:
 
 
 def http_registry() -> CollectorRegistry:
-    """The metrics of this process, or of all web processes that share the folder."""
+    """The metrics of this process, or of all web processes that share ``PROMETHEUS_MULTIPROC_DIR``."""
     if FOLDER not in os.environ:
         return _registry
     shared = CollectorRegistry()

@@ -190,7 +190,7 @@ def audit_rows(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
 
 
 def skill_of(entry: AuditEntry) -> tuple[str, ...]:
-    """Team and slug of the skill in the entry's target; () without one."""
+    """Team and slug of the skill in the entry's target; () if the target names no skill."""
     found = _SKILL.match(entry.target)
     return found.groups() if found else ()
 

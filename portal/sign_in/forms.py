@@ -44,8 +44,9 @@ class SignInForm(AuthenticationForm):
 
 
 class _Code(BaseAuthenticateForm):
-    """A code of the user's app, or a recovery code; each works once. Raises LOCKED_OUT after too many
-    failures, which are counted per user across all addresses.
+    """A code of the user's app, or a recovery code. Each code works once.
+
+    Raises LOCKED_OUT after too many failures, which are counted per user across all addresses.
     """
 
     code = forms.CharField(
@@ -88,7 +89,7 @@ class AppForm(ActivateTOTPForm):
 def claim_code(user_id: int, code: str) -> None:
     """Marks the code of an app as used, in all web processes. Raises ValidationError if it was used before.
 
-    The library forgets used codes while it still accepts them.
+    The library forgets a used code before the code expires, so the cache stores used codes as well.
     """
     digits = "".join(filter(str.isalnum, code))
     if not cache.add(f"second-factor:{user_id}:{digits}", 1, timeout=_CODE_S):

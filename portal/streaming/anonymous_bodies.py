@@ -152,7 +152,9 @@ class BodyShare:
 
 
 def credential(scope: Scope) -> tuple[bytes, bytes] | None:
-    """The header with the request's bearer token, otherwise with its session cookie; None without both."""
+    """The header with the request's bearer token, otherwise with its session cookie; None if there is
+    neither.
+    """
     headers = dict(scope["headers"])
     token = headers.get(b"authorization", b"")
     if token[:7].lower() == b"bearer ":

@@ -110,7 +110,9 @@ async def send_chunk(chunk: bytes, send: inner_request.Send, *, more: bool = Tru
 
 
 def _position(scope: inner_request.Scope) -> str:
-    """The client's last position, from ``Last-Event-ID`` (a reconnect) or ``?after=``; "" without both."""
+    """The client's last position, from ``Last-Event-ID`` (a reconnect) or ``?after=``; "" if there is
+    neither.
+    """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     reconnected = next((value.decode("latin1") for name, value in headers if name == b"last-event-id"), "")
     return reconnected or parse_qs(scope["query_string"].decode()).get("after", [""])[0]

@@ -1,4 +1,4 @@
-"""Endpoints of a run's notes. ``PATCH /runs/{id}`` changes pin and labels."""
+"""Endpoints of a run's notes. Pins and labels are changed at ``PATCH /runs/{id}``."""
 
 from django.http import HttpResponse
 from rest_framework.request import Request

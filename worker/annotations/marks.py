@@ -1,4 +1,7 @@
-"""Pins and labels of runs. Everyone who can read a run's content can change them."""
+"""Pins and labels of runs.
+
+Everyone who can read a run's content can change them, except viewers of its team.
+"""
 
 from collections.abc import Collection, Iterable
 

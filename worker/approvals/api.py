@@ -1,4 +1,4 @@
-"""Endpoints of approvals: list and read requests, decide on one."""
+"""Endpoints that list, read and decide approval requests."""
 
 from django.http import HttpResponse
 from rest_framework import serializers

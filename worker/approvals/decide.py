@@ -1,8 +1,8 @@
 """Decisions on waiting runs: by a person, by a new rule, or by expiry.
 
-A person's or rule's decision first locks the row of the team, or of the token if the rule belongs to a token,
-then the runs, oldest first. So one of two concurrent decisions wins, the other gets an error, and no deadlock
-is possible. Cancellation and expiry lock only the run.
+A person's or rule's decision first locks the row of the team, or of the token if the rule belongs to a token.
+Then it locks the runs, oldest first. So one of two concurrent decisions wins, the other gets an error, and no
+deadlock is possible. Cancellation and expiry lock only the run.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,7 @@
-"""Selects the additions that a run may use: its version still has them and had them when the run was
-requested.
+"""Selects the additions that a run may use: hosts, secrets and libraries that a maintainer added to its
+version.
+
+The version must still have them and must have had them when the run was requested.
 """
 
 from __future__ import annotations

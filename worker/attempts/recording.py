@@ -72,7 +72,9 @@ class LogBuffer:
             self._waiting.append((stream, bytearray(data)))
 
     def take(self, *, final: bool) -> list[LogPiece]:
-        """Removes and returns the storable pieces; unless ``final``, an incomplete character stays."""
+        """Removes and returns the storable pieces. Unless ``final``, keeps an incomplete character for the
+        next call.
+        """
         pieces: list[LogPiece] = []
         remaining: list[tuple[Stream, bytearray]] = []
         for index, (stream, data) in enumerate(self._waiting):

@@ -1,6 +1,6 @@
 """SQL that stores the progress, steps and log of a running attempt.
 
-It bypasses the ORM, which would build each statement again for every call.
+The statements bypass the ORM, which would build them again for every call.
 """
 
 from collections.abc import Iterable

@@ -54,8 +54,8 @@ class VersionCases(SkillEndpoint):
 
     @operation("get_cases", "Get the results of a version's cases", answer=CasesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the cases of the package, and the differences that their newest runs found. Requires the
-        maintainer role.
+        """Returns the package's test cases, and how the results of their newest runs differ from the expected
+        ones. Requires the maintainer role.
         """
         version = self.version(team, slug, number)
         return etag.document_response(request, _document(version, self.actor))
@@ -63,8 +63,8 @@ class VersionCases(SkillEndpoint):
     @operation("run_cases", "Run a version's cases", answer=CasesDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Starts a run of each case as you; these runs do not count as uses. Requires the maintainer role and
-        permission to run the skill.
+        """Starts a run of each test case in your name; these runs do not count as uses. Requires the
+        maintainer role and permission to run the skill.
         """
         version = self.version(team, slug, number)
         run_cases(version, self.actor)

@@ -1,4 +1,4 @@
-"""The results of a version's cases: whether each run has the expected result, and the differences."""
+"""The results of a version's test cases: whether each run has the expected result, and the differences."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class CaseRow:
-    """A case with its newest result. ``run`` is None if the case was never run or its request was refused."""
+    """A test case with its newest result. ``run`` is None if the case was never run or its request was
+    refused.
+    """
 
     case: PackagedCase
     state: CaseState
@@ -55,7 +57,7 @@ class CaseResults:
 
 
 def case_results(version: Version, actor: Actor) -> CaseResults:
-    """The results of the version's cases. Requires the maintainer role.
+    """The results of the version's test cases. Requires the maintainer role.
 
     The state is unknown for a run that the actor can't read or whose content was erased.
     """
@@ -106,8 +108,8 @@ def _differences(
 
 
 def _compare(field: str, expected: Any, actual: Any, *, whole: bool) -> Iterator[Difference]:
-    """The differences between two JSON values. Unless ``whole``, ``actual`` can have additional fields in its
-    objects.
+    """Yields the differences between two JSON values. Unless ``whole``, ``actual`` can have additional fields
+    in its objects.
     """
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
         for name in [*expected, *(each for each in actual if whole and each not in expected)]:

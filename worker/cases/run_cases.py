@@ -1,4 +1,4 @@
-"""Starts runs of the cases in a package."""
+"""Starts runs of the test cases in a package."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def cases_of(version: Version) -> PackagedCases:
 
 
 def run_cases(version: Version, actor: Actor) -> None:
-    """Starts a run of each case as the actor, and replaces the version's results.
+    """Starts a run of each test case as the actor, and replaces the version's results.
 
-    Requires the maintainer role and permission to run the skill. Raises CASES_NONE without valid cases. If a
-    case's request is refused, its result is the refusal.
+    Requires the maintainer role and permission to run the skill. Raises CASES_NONE if there are no valid
+    cases. If a case's request is refused, its result is the refusal.
     """
     require(actor, Action.SETTINGS, skill=version.skill)
     require(actor, Action.RUN, skill=version.skill)

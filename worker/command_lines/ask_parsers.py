@@ -98,7 +98,8 @@ def start_script(
     *,
     environment: RuntimeEnvironment = _EMPTY,
 ) -> Any:
-    """The description of the script's parser or, with ``words``, the parser's report whether it accepts them.
+    """The description of the script's parser or, with ``words``, the parser's report on whether it accepts
+    them.
 
     Runs the script in the sandbox, without network and secrets, until it parses its arguments. Returns None
     if it parses none or if the site has no sandbox.

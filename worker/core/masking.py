@@ -91,7 +91,7 @@ class Mask:
 class MaskedOutput:
     """A callable that masks output and passes it to ``on_output``; secrets may span several calls.
 
-    Data that may begin a secret waits for the next call; ``close`` passes it on.
+    Data that may begin a secret is kept until the next call or ``close``.
     """
 
     def __init__(self, mask: Mask, on_output: OnOutput) -> None:

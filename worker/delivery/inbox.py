@@ -19,8 +19,8 @@ _HEAVY = (
 
 
 def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet:
-    """The actor's notifications about objects that they can still see, with the related rows for the
-    texts.
+    """The actor's notifications about objects that they can still see, with the related rows that the texts
+    need.
     """
     rows = Notification.objects.visible_to(actor).select_related(*_RELATED).defer(*_HEAVY)
     return rows.filter(read_at=None) if unread else rows

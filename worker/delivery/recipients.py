@@ -50,7 +50,7 @@ def watching_teams(event: NotificationEvent) -> set[int]:
 
 
 def active_actors(users: Collection[int]) -> dict[int, Actor]:
-    """Maps the ids of the active users among these to actors; omits service accounts."""
+    """Maps the ids of the active people among ``users`` to actors; omits service accounts."""
     found = User.objects.filter(pk__in=users, is_active=True).in_bulk()
     return {key: Actor(user=user) for key, user in found.items() if not user.is_service}
 

@@ -59,8 +59,10 @@ def find(uid: str, actor: Actor) -> NotificationSubscription:
 
 
 def create(options: SubscriptionOptions, actor: Actor, team: Team | None = None) -> NotificationSubscription:
-    """Subscribes the team, or the actor if no team is given. Requires a session and, for a team, the
-    maintainer role.
+    """Subscribes the team, or the actor if no team is given; returns the subscription.
+
+    Requires a session and, for a team, the maintainer role. Raises SUBSCRIPTIONS_TOO_MANY,
+    SUBSCRIPTION_INBOX_EXISTS, or another SUBSCRIPTION_… refusal for invalid options.
     """
     _require_change(actor, team)
     row = NotificationSubscription(
@@ -82,7 +84,9 @@ def create(options: SubscriptionOptions, actor: Actor, team: Team | None = None)
 
 
 def change(row: NotificationSubscription, options: SubscriptionOptions, actor: Actor) -> None:
-    """Replaces the settings, except for channel and skill."""
+    """Replaces the settings, except for channel and skill. Raises the refusals of ``create`` for invalid
+    options.
+    """
     _require_change(actor, row.team)
     with transaction.atomic():
         _apply(row, options)

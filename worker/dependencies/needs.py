@@ -91,7 +91,10 @@ def _needs(
 
 
 def _python_need(dependencies: Dependencies, runtime: RuntimeList | None, added: Names = frozenset()) -> Need:
-    """The need of all requirements. The runtime's version of a library takes precedence over an added one."""
+    """The Python need of the requirements, the runtime and the added libraries.
+
+    The runtime's version of a library takes precedence over an added one.
+    """
     own = [each.line for each in dependencies.python]
     present = {canonicalize_name(Requirement(line.partition(" --hash=")[0]).name) for line in own}
     present |= set(map(canonicalize_name, runtime.pins)) if runtime else set()

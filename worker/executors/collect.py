@@ -37,7 +37,7 @@ def collect_files(attempt: AttemptContext, outcome: Outcome, sandbox_result: San
 def _store(attempt: AttemptContext) -> CollectedArtifacts | None:
     """Stores the files; returns None if the run must stop.
 
-    Waits up to ``STORAGE_WAIT_S`` for a lost storage, to avoid a second execution.
+    Waits up to ``STORAGE_WAIT_S`` for a lost storage, because a retry would execute the script again.
     """
     check_stop, until = attempt.monitor.check_stop, time.monotonic() + STORAGE_WAIT_S
     folders = WrittenFolders(

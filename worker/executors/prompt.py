@@ -87,9 +87,9 @@ class ExpandedPrompt:
 def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPrompt:
     """Expands the skill's prompt: fills in its arguments and runs its commands.
 
-    Omits what the skill's source is not trusted for (``trust_of``), with a warning. Stops at the first failed
-    command. Raises COMMANDS_TOO_MANY. Raises another Refusal if the arguments are invalid, or the shell or
-    the sandbox is missing.
+    Skips either part, with a warning, if the skill's source is not trusted for it (``trust_of``). Stops at
+    the first failed command. Raises COMMANDS_TOO_MANY. Raises another Refusal if the arguments are invalid,
+    or the shell or the sandbox is missing.
     """
     trust, manifest = (
         trust_of(attempt.claim.skill_id, attempt.claim.version_number),

@@ -109,9 +109,10 @@ def manifest_environment(manifest: Manifest) -> dict[str, str]:
 
 
 def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
-    """The hosts that the run can reach; None if it starts without a proxy.
+    """The hosts that the run can reach.
 
-    Without network access, () if the package may try to reach hosts, so that its attempts are recorded.
+    Without network access: () if the package may try to connect, so that a proxy records the attempts;
+    otherwise None, which starts no proxy.
     """
     security = attempt.package.manifest.security
     if security.network == "allowlist":

@@ -34,7 +34,7 @@ class GroupView:
 
     @property
     def title(self) -> str:
-        """The cause, such as ``ValueError: no column <value>``; "" without one, or if the actor can't read
+        """The cause, such as ``ValueError: no column <value>``; "" if there is none or the actor can't read
         it.
         """
         if not self.readable:

@@ -34,8 +34,8 @@ def failure_of(
 ) -> Failure | None:
     """The failure of a run that ends with this status; None if it belongs to no group.
 
-    ``run`` is a run or a claim, with its skill, version, team and caller. Runs of cases belong to no group,
-    because a case can expect a failure.
+    ``run`` is a run or a claim, with its skill, version, team and caller. Runs of test cases belong to no
+    group, because a case can expect a failure.
     """
     if status not in GROUPED or run.skill_id is None or run.case_name:
         return None

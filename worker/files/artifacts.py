@@ -88,7 +88,7 @@ def _collect(
 ) -> Iterator[CollectedFile]:
     """Yields the files of both folders within the limits.
 
-    If a path in the working folder is taken, it gets the prefix ``work/``.
+    If both folders have a file with the same path, that of the working folder gets the prefix ``work/``.
     """
     output: set[str] = set()
     size = 0

@@ -78,7 +78,7 @@ def _added(*parts: Iterable[tuple[Key, Sums]]) -> dict[Key, Sums]:
 def _ended_between(since: datetime | None, until: datetime) -> Iterator[tuple[Key, Sums]]:
     """Yields key and sums of each run that ended after ``since`` (None: no limit) and not after ``until``.
 
-    Not grouped in SQL, because SQLite compares durations slowly.
+    Does not group in SQL, because SQLite compares durations slowly.
     """
     ended = Run.objects.filter(finished_at__lte=until)
     if since:

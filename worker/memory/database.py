@@ -143,8 +143,8 @@ def subtract_sources(memories: MemoryQuerySet, lost: dict[int, int]) -> None:
 def content_key(content: str) -> str:
     """The SHA-256 of the normalized content.
 
-    The normalization removes character width, case, repeated blanks, invisible characters and punctuation at
-    the end.
+    Contents have the same key if they differ only in character width, case, repeated blanks, invisible
+    characters, or punctuation at the end.
     """
     folded = unicodedata.normalize("NFKC", content)
     visible = "".join(one for one in folded if unicodedata.category(one) != "Cf").casefold()

@@ -62,11 +62,12 @@ def owner_document(row: Remembered) -> dict[str, Any]:
 
 
 def writes_of(run: Run, proposals: list[Mapping[str, Any]], *, actor: Actor) -> list[dict[str, Any]]:
-    """A run's proposals as the script wrote them, each with id, state, code and memory of its row.
+    """The proposals as the script wrote them, each with ``id``, ``state``, ``code`` and ``memory`` of its
+    stored row.
 
-    If the owner is foreign to the caller, ``state`` is always ``proposed`` and ``memory`` is None. Otherwise
-    ``memory`` is the memory's id, or None if nothing was stored or the actor can't see it. ``id`` and
-    ``state`` are None without a row.
+    ``id`` and ``state`` are None for a proposal without a row. ``memory`` is the id of the stored memory, or
+    None if there is none or the actor can't see it. If the owner is foreign to the caller, ``state`` is
+    always ``proposed`` and ``memory`` is None.
     """
     rows = MemoryWrite.objects.filter(run=run, attempt=run.attempt) if proposals else ()
     states = {row.seq: row for row in rows}

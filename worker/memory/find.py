@@ -86,8 +86,8 @@ def delete_all(owner: Owner, actor: Actor) -> int:
 def restore(uid: str, actor: Actor) -> Memory:
     """Restores a deleted memory, with an audit entry; a memory that is not deleted stays unchanged.
 
-    Raises NOT_FOUND if the actor may not delete it; MEMORY_DELETED 15 minutes after the deletion, or if the
-    same memory was stored again.
+    Raises NOT_FOUND if the actor may not delete it. Raises MEMORY_DELETED if 15 minutes have passed since the
+    deletion, or if the same memory was stored again.
     """
     rows = Memory.objects.deletable_by(actor).filter(uid=uid)
     if not rows.exists():

@@ -7,7 +7,9 @@ from worker.models.run import Run
 
 
 class CaseResult(models.Model):
-    """The newest run of a case of the version's ``tests/cases.yaml``. Written only by ``worker.cases``."""
+    """The newest run of a test case in the version's ``tests/cases.yaml``. Written only by
+    ``worker.cases``.
+    """
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="case_results")
     name = models.CharField(max_length=100)

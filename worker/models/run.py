@@ -50,9 +50,9 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(own | Q(team_id__in=teams) | Q(skill__team_id__in=teams))
 
     def without_cases(self) -> RunQuerySet:
-        """All runs except those of a package's cases, for statistics and lists of failures.
+        """All runs except those of a package's test cases, for statistics and lists of failures.
 
-        A case can expect a failure.
+        A test case can expect a failure.
         """
         return self.filter(case_name="")
 

@@ -85,7 +85,7 @@ def load_module(row: ModuleLoad) -> Problem | None:
 
     Loads the module in the sandbox with the version's dependencies and a placeholder for each secret, without
     network; does not call ``execute``. Raises UnknownLoadError if the attempt is not possible, if the module
-    needs the network, or if a limit ends the attempt; also raises the refusals of the storage.
+    needs the network, or if a limit ends the attempt. Also raises the refusals of the storage.
     """
     site = sandbox_settings()
     if site.backend is None and available.choose(site) == "unsafe":

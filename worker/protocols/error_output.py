@@ -80,7 +80,8 @@ def find_cause(stderr: bytes, stdout: bytes = b"", *, folders: Sequence[str] = (
 
 
 def find_error(lines: Sequence[str], folders: Sequence[str]) -> Cause | None:
-    """The last error with a known form, otherwise the last line that reads like an error; None without one.
+    """The last error with a known form, otherwise the last line that reads like an error; None if there is
+    none.
 
     A shell continues after an error, so a later line that reads like an error takes precedence.
     """
@@ -316,7 +317,9 @@ def _named(line: str) -> Cause:
 
 
 def cause_in_answer(answer: Mapping[str, object]) -> Cause | None:
-    """The cause in the ``error`` of an answer: a text, or an object with ``message``; None without one."""
+    """The cause in the ``error`` of an answer, which is a text or an object with ``message``; None if there
+    is none.
+    """
     error = answer.get("error")
     if isinstance(error, str):
         return _named(error) if error.strip() else None

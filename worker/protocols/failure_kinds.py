@@ -157,7 +157,7 @@ def failure_kind(
 
 
 def usage_lines(lines: Sequence[str]) -> list[str]:
-    """The last usage text in the output, up to an empty line and at most 40 lines; [] without one."""
+    """The last usage text in the output, up to an empty line and at most 40 lines; [] if there is none."""
     at = next((n for n in range(len(lines) - 1, -1, -1) if _USAGE_LINE.match(lines[n])), None)
     if at is None:
         return []

@@ -63,7 +63,9 @@ def claim_next(worker: str, *, run_id: int | None = None) -> Claim | None:
 
 
 def _claim_oldest(worker: str, *, run_id: int | None = None, team: int = 0) -> Claim | None:
-    """Claims the given run or the team's oldest runnable one, and starts its attempt; None without one."""
+    """Claims the given run or the team's oldest runnable one, and starts its attempt; None if there
+    is none.
+    """
     now, token = timezone.now(), secrets.token_hex(16)
     with transaction.atomic(savepoint=False):
         row = sql.claim_oldest(token, now, run_id=run_id, team=team)

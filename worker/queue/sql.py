@@ -128,7 +128,7 @@ def count_running(team: int) -> int:
 
 
 def claim_oldest(token: str, now: datetime, *, run_id: int | None = None, team: int = 0) -> ClaimedRow | None:
-    """Claims the given run or the team's oldest runnable one; None without one. Only one worker gets the
+    """Claims the given run or the team's oldest runnable one; None if there is none. Only one worker gets the
     run.
     """
     if run_id is not None:

@@ -58,7 +58,9 @@ class Decision:
 
 @dataclass(frozen=True)
 class Plan:
-    """The policies at one time, with the figures of runs that the policies need."""
+    """The policies at the time ``now``, with the figures of runs that they need (``_kept_since`` and
+    ``_over_size``).
+    """
 
     policies: Policies
     now: datetime

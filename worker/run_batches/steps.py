@@ -1,7 +1,7 @@
 """Processes run batches in small steps.
 
-A lease on the batch excludes other processes. A second attempt after a crash repeats no run again, because
-its idempotency key finds the new run of the first attempt.
+A lease on the batch excludes other processes. After a crash, a second attempt repeats no run twice: it finds
+the new runs of the first attempt by their idempotency keys.
 """
 
 from __future__ import annotations

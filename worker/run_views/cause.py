@@ -29,7 +29,7 @@ def cause_of(run: Run) -> Cause | None:
 
 
 def cause_document(run: Run) -> dict[str, Any] | None:
-    """The cause as ``{type, message, file, line, remedy}``; None without one. ``line`` can be None."""
+    """The cause as ``{type, message, file, line, remedy}``; None if there is none. ``line`` can be None."""
     cause = cause_of(run)
     if cause is None:
         return None

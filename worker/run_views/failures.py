@@ -54,7 +54,7 @@ def similar_failures(run: Run, actor: Actor) -> SimilarFailures:
 
 
 def last_success(run: Run, actor: Actor) -> RunReference | None:
-    """The last succeeded run of the skill before ``run`` that the actor can see; None without one."""
+    """The last succeeded run of the skill before ``run`` that the actor can see; None if there is none."""
     if run.skill_id is None:
         return None
     return _first(_earlier(run, actor).filter(status=RunStatus.SUCCEEDED).order_by("-id"))

@@ -8,7 +8,7 @@ from registry.core.sql import fetch_all
 def last_run_ids(skills: Sequence[int], number: int) -> list[int]:
     """The ids of the last ``number`` runs of each skill, read from the index ``run_skill``.
 
-    Runs of cases do not count.
+    Runs of test cases do not count.
     """
     ids = "SELECT id FROM worker_run WHERE skill_id = %s AND case_name = '' ORDER BY id DESC LIMIT %s"
     one = f"SELECT * FROM ({ids}) AS runs"

@@ -86,8 +86,8 @@ class SkillStatistics:
 def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> SkillStatistics:
     """Statistics of the ended runs of the last 90 days that are visible to the actor.
 
-    Runs of a package's cases do not count. Runs enter the counts per day within a minute; of those not yet
-    counted, only the newest ``MAX_RUNS`` are included.
+    Runs of a package's test cases do not count. Runs enter the counts per day within a minute; of those not
+    yet counted, only the newest ``MAX_RUNS`` are included.
     """
     today = (now or timezone.now()).astimezone(UTC).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
@@ -114,7 +114,7 @@ def version_statistics(version: Version, actor: Actor) -> VersionStatistics | No
 def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
     """The number of all ended runs that are visible to the actor, by version number.
 
-    Runs of a package's cases do not count.
+    Runs of a package's test cases do not count.
     """
     counted = DailyRuns.objects.visible_to(actor).filter(skill=skill)
     total = Counter[str]()

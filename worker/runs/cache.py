@@ -46,8 +46,8 @@ def ttl_of(manifest: Manifest) -> int:
 def key_of(run: Run, manifest: Manifest) -> str:
     """The cache key: a SHA-256 over everything that can change a successful answer.
 
-    This includes the caller, unless the answer is shared with the team, but not the request id. A child run's
-    remaining time and output are not part of it, because they can only make the run fail.
+    The key depends on the caller, unless the answer is shared with the team. The request id is excluded. So
+    are a child run's remaining time and output, because they can only make the run fail.
     """
     request = run.request
     context = {key: value for key, value in request["context"].items() if key != "request_id"}

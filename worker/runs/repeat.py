@@ -1,4 +1,4 @@
-"""Starts a run again."""
+"""Repeats runs: starts new runs with the requests of earlier ones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

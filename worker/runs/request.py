@@ -65,8 +65,9 @@ def request_run(
     """Creates a run: queued, waiting for approval, or answered from the cache unless ``no_cache``.
 
     Raises Refusal for requests that can't be queued, with a JSON pointer for problems of an input. A repeated
-    ``idempotency_key`` of one caller returns the same run. A run of the case ``case_name`` is not counted as
-    a use. A run that ``standing_approval`` covers needs no approval. Wakes a worker after the commit.
+    ``idempotency_key`` of one caller returns the same run. A run of the test case ``case_name`` is not
+    counted as a use. A run that ``standing_approval`` covers needs no approval. Wakes a worker after the
+    commit.
     """
     _require_runnable(actor, version, is_child=lineage is not None)
     if idempotency_key and (earlier := find_by_idempotency_key(actor, idempotency_key)):

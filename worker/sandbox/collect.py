@@ -1,4 +1,4 @@
-"""Opens the output files of a run without trusting anything about them."""
+"""Opens the output files of a run, which are untrusted."""
 
 import os
 import stat

@@ -90,8 +90,8 @@ def require(name: str) -> Runtime:
 def empty_environment(folder: Path) -> str:
     """The content of a ``pyvenv.cfg`` next to a link to Python, whose own folder is ``folder``.
 
-    It makes the link a virtual environment without packages, so that scripts import only the standard library
-    and their own dependencies, never packages of the worker's interpreter.
+    The file makes the link a virtual environment without packages. So scripts import only the standard
+    library and their dependencies, never packages of the worker's interpreter.
     """
     return f"home = {folder}\ninclude-system-site-packages = false\n"
 
@@ -109,7 +109,10 @@ def installed() -> dict[str, Runtime]:
 
 @cache
 def version(name: str) -> str:
-    """The version of an installed runtime, such as ``3.11.7``; "" if it does not report one."""
+    """The version of an installed runtime, such as ``3.11.7``; "" if it does not report one.
+
+    Raises RUNTIME_MISSING if the runtime is not installed.
+    """
     if name == "python":
         return platform.python_version()
     command = [str(require(name).program), "--version"]

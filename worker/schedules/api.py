@@ -171,7 +171,7 @@ class Firings(_OneSchedule):
 
 
 def _find_skill(body: Mapping[str, Any], actor: Actor) -> tuple[Skill, str]:
-    """The skill that the body names, and the version after the "@" in its name ("" without one)."""
+    """The skill that the body names, and the version after the "@" in its name ("" if there is none)."""
     if label := body.get("skill"):
         label, _, number = label.partition("@")
         return skills.find_skill(label, actor), number
@@ -181,7 +181,7 @@ def _find_skill(body: Mapping[str, Any], actor: Actor) -> tuple[Skill, str]:
 
 
 def _merge_settings(options: ScheduleOptions, body: Mapping[str, Any], actor: Actor) -> ScheduleOptions:
-    """The options, with the settings from the body."""
+    """The options, in which the settings of the body replace the current ones."""
     changes: dict[str, Any] = {name: body[name] for name in _COPIED if name in body}
     if any(name in body for name in _TIMES):
         changes |= {"cron": body.get("cron", ""), "every_s": body.get("every_s"), "at": body.get("at")}

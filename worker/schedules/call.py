@@ -1,4 +1,4 @@
-"""The call of a schedule: the version that is due, the request, and the expectations about the version."""
+"""The call of a schedule: the version to run, the request, and the expected properties of the version."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def next_runs(schedule: Schedule) -> list[str | None]:
 
 
 def stored_problem(document: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A stored problem with its texts in the reader's language; None without one."""
+    """A stored problem with its texts in the reader's language; None if there is none."""
     return Problem(**document).document(gettext) if document else None
 
 

@@ -163,7 +163,7 @@ def _outcome(firing: ScheduleFiring, start: Starter) -> FiringOutcome:
 
 
 def _overlap(firing: ScheduleFiring) -> FiringOutcome | None:
-    """The outcome of the firing if earlier runs have not ended; None if it may start."""
+    """The outcome of the firing if an earlier run prevents its start; None if it may start."""
     schedule = firing.schedule
     runs = Run.objects.filter(firings__schedule=schedule).exclude(status__in=states.ENDED)
     active = list(runs.order_by("pk").values_list("pk", "uid", "status"))

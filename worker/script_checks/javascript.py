@@ -22,7 +22,7 @@ _DENO_LINE = re.compile(r":(\d+):\d+\s*$")
 
 
 def module_kind(path: str, files: Mapping[str, bytes]) -> Kind:
-    """The kind as which Node reads the file: by its extension, otherwise by ``type`` of the nearest
+    """The kind of module that Node assumes: by the extension, otherwise by ``type`` of the nearest
     package.json.
     """
     if path.endswith(".mjs"):

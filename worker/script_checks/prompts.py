@@ -22,8 +22,8 @@ _NUMBER = re.compile(r"\$(?:ARGUMENTS\[(?P<index>\d{1,4})\]|(?P<number>\d{1,4})(
 def check_prompt(package: Package) -> tuple[Problem, ...]:
     """A notice for each command of the prompt, and for each ``$n`` that sample arguments leave empty.
 
-    The sample has one word for each declared argument. If there are none, it has one for each word of
-    ``argument-hint``, otherwise one for each ``$n`` of the prompt up to the first missing number.
+    The sample has one word for each declared argument. If no arguments are declared, it has one word for each
+    word of ``argument-hint``. If there is no hint, it has one for each ``$n`` up to the first missing number.
     """
     files = {file.path: file.data for file in package.files}
     if not prompt_protocol(package.paths, package.manifest, package.profile, files.__getitem__):

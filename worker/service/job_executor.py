@@ -15,7 +15,7 @@ from worker.service.inline import request_and_execute
 
 
 class JobExecutor:
-    """Runs and schedules skills from imported agent folders, in the name of ``actor``."""
+    """Runs and schedules skills from imported agent folders, as ``actor``."""
 
     def __init__(self, actor: Actor) -> None:
         self.actor = actor
@@ -33,8 +33,10 @@ class JobExecutor:
     def schedule_skill(
         self, agent_role: str, skill_name: str, action: str, params: Mapping[str, Any], **timing: Any
     ) -> Schedule:
-        """Creates a schedule of the call that ``execute_skill`` would run. ``timing`` has fields of
-        ScheduleOptions, such as ``cron``.
+        """Creates a schedule of the call that ``execute_skill`` would run.
+
+        ``timing`` has fields of ScheduleOptions, such as ``cron``. Raises the refusals of
+        ``find_agent_skill`` and ``change.create``.
         """
         skill = call.find_agent_skill(agent_role, skill_name, self.actor)
         request = Request(inputs=params, action=action)

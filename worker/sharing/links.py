@@ -135,8 +135,8 @@ def revoke_link(link: ShareLink, actor: Actor) -> None:
 def open_link(secret: str) -> ShareLink:
     """The link with this secret, and its run. Raises the same NOT_FOUND for every link that does not work.
 
-    A link works until it expires or is revoked, the run's content is erased, the run is purged, its creator
-    can no longer share the run, or the team forbids links.
+    A link stops working if it expires or is revoked, or if the run's content is erased or the run is purged.
+    It also stops if its creator can no longer share the run, or the team forbids links.
     """
     if _SECRET.fullmatch(secret):
         links = ShareLink.objects.select_related("run__team", "run__skill", "created_by")

@@ -49,7 +49,7 @@ class CheckRow:
 class WorkerLimits:
     """The mechanisms that enforce the limits of runs on ``workers``.
 
-    ``reason`` says why these workers refuse runs; "" if they accept them.
+    ``reason`` is the reason why these workers refuse runs; "" if they accept them.
     """
 
     workers: Sequence[str]

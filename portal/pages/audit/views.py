@@ -32,7 +32,7 @@ def team(request: ActorRequest, slug: str) -> HttpResponseBase:
 
 
 def _log(request: ActorRequest, template: str, team: Team | None = None) -> HttpResponseBase:
-    """A page of entries; with ``?format=``, a download of all entries. An invalid filter selects no
+    """Shows a page of entries; with ``?format=``, downloads all entries. An invalid filter selects no
     entries.
     """
     form = AuditFilterForm(request.GET)

@@ -16,8 +16,8 @@ from registry.versions.content import compare
 def canonical_row(canonical: Canonical, *, is_setter: bool) -> dict[str, Any]:
     """The values of a canonical skill for templates.
 
-    ``trouble`` says why the name can't be resolved at present, "" if it can. ``waiting`` is the version that
-    waits for acceptance, None if there is none or ``is_setter`` is False.
+    ``trouble`` is the reason why the name can't be resolved at present; "" if it can. ``waiting`` is the
+    version that waits for acceptance; None if there is none or ``is_setter`` is False.
     """
     trouble = unavailable_reason(canonical) if canonical.digest else None
     return {

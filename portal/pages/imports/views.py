@@ -120,7 +120,7 @@ def _request_import(form: ImportForm, actor: Actor) -> Import:
 
 
 def _row(source: Source, actor: Actor) -> dict[str, Any]:
-    """A source for templates, with its last import (None without one) and the outcomes of that import.
+    """A source for templates, with its last import (None if there is none) and the outcomes of that import.
 
     ``overwritten`` contains the visible skills of the source whose latest version was not imported.
     """

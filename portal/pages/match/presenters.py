@@ -43,7 +43,7 @@ def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[
 
 
 def _version(skill: Skill) -> int:
-    """The primary key of the canonical version, otherwise of the latest one; 0 without both."""
+    """The primary key of the canonical version, otherwise of the latest one; 0 if there is neither."""
     return (skill.resolved_canonical.version_id if skill.resolved_canonical else skill.latest_id) or 0
 
 

@@ -38,7 +38,7 @@ def open_notification(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def read_all(request: ActorRequest) -> HttpResponse:
-    """Marks the notifications in the form as read; without any, marks all."""
+    """Marks the notifications in the form as read, or all notifications if the form names none."""
     chosen = request.POST.getlist("notification")[:PAGE] or None
     count = inbox.mark_read(request.actor, chosen)
     text = ngettext(

@@ -67,7 +67,7 @@ def _pages(actor: Actor) -> Iterator[NavLink]:
 
 
 def _links(text: str, links: Iterable[NavLink]) -> Iterator[Entry]:
-    """Links whose label or English route name contains all words of the text."""
+    """Yields the links whose label or English route name contains all words of the text."""
     words = text.casefold().split()
     for link in links:
         haystack = f"{link.label} {link.name}".casefold()
@@ -80,8 +80,8 @@ def _skill(skill: Skill) -> Entry:
 
 
 def _runs(text: str, skills: Sequence[Skill], actor: Actor) -> Iterator[Entry]:
-    """The actor's newest runs; with a text, visible runs with that ID or number, or of the skills found by
-    the text.
+    """Yields the actor's newest runs; with a text, visible runs with that ID or number, or of the skills
+    found by the text.
     """
     if actor.user is None:
         return

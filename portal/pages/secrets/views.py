@@ -96,8 +96,8 @@ def _version(request: ActorRequest) -> Version:
 
 
 def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
-    """The template context, except secrets and form. ``selected`` describes the version in the URL; None
-    without one.
+    """The template context, except secrets and form. ``selected`` describes the version in the URL; None if
+    the URL names none.
     """
     context: dict[str, Any] = {
         "team": team,

@@ -30,8 +30,9 @@ _METHODS = ("GET", "HEAD")
 def _shared(
     view: Callable[Concatenate[HttpRequest, ShareLink, ...], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Decorates a view of a share link: finds the link, counts invalid URLs, and keeps all responses,
-    including errors, out of caches, search engines and referrers.
+    """Decorates a view of a share link: finds the link and counts invalid URLs.
+
+    Keeps all responses, including errors, out of caches, search engines and referrers.
     """
 
     @wraps(view)

@@ -23,8 +23,9 @@ class StripBar:
 
 @dataclass(frozen=True)
 class Strip:
-    """The strip of a skill or version. ``bars`` are ordered from the oldest to the newest run; ``rate`` is
-    the percentage of ended runs that succeeded, None without ended runs.
+    """The strip of a skill or version, with ``bars`` from the oldest to the newest run.
+
+    ``rate`` is the percentage of ended runs that succeeded; None if no run ended.
     """
 
     bars: tuple[StripBar, ...]

@@ -95,7 +95,7 @@ def _run_number() -> serializers.IntegerField:
 
 
 class CauseDoc(Doc):
-    """Why a run failed: the script's exception, or a failure code with its message."""
+    """The cause of a failed run: the script's exception, or a failure code with its message."""
 
     type = serializers.CharField(
         help_text='The exception type, such as `ValueError`, or the failure code; "" if unknown.'

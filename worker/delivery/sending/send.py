@@ -27,7 +27,7 @@ from worker.models import MEMORY_CHANNEL, DeliveryKind, NotificationSubscription
 
 log = logging.getLogger(__name__)
 # Number of threads, by whether the last attempt of the subscription failed. A dead endpoint therefore
-# occupies a thread of the first kind for one attempt only.
+# occupies one of the six threads only once.
 _THREADS = {False: 6, True: 2}
 
 

@@ -54,6 +54,8 @@ _LOCK_KEY = re.compile(r"(@?[^@]+)@([^_]+)(?:_.*)?")
 def build_deno(build: Build) -> BuildResult:
     """Builds the lock and the cache, or reuses those of a build with identical imports, config and package
     lock.
+
+    Raises DEPENDENCIES_FAILED if a script imports over plain HTTP, and the refusals of the installer.
     """
     spec = build.asked
     _put_files(build, spec)
@@ -110,7 +112,7 @@ def _remote_specifiers(report: bytes) -> Iterator[str]:
 
 
 def _source(kind: str, *, required: bool) -> Source | None:
-    """The site's registry, or None if its setting is empty.
+    """The site's registry of this kind, or None if its setting is empty.
 
     If ``required``, raises DEPENDENCIES_DISABLED instead of returning None.
     """

@@ -83,9 +83,7 @@ def _build_python(build: Build) -> BuildResult:
 
 
 def _is_no_stdlib_module(path: str) -> bool:
-    """False for a file that would hide a module of the standard library, because PYTHONPATH takes
-    precedence.
-    """
+    """Whether the file hides no module of the standard library, over which PYTHONPATH takes precedence."""
     return path.partition("/")[0].partition(".")[0] not in _STDLIB_NAMES
 
 

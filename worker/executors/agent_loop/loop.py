@@ -105,7 +105,7 @@ class AgentLoop:
 
 
 class _BudgetedModel(WrapperModel):
-    """Checks the budget before each request and emits each turn."""
+    """Checks the budget before each request and reports each turn."""
 
     def __init__(self, wrapped: Model, spec: LoopSpec, emit: Emit, transport: OutboundTransport) -> None:
         super().__init__(wrapped)

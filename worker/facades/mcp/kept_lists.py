@@ -1,6 +1,7 @@
 """Lists that a web process keeps in memory, because agents request them in each session.
 
-Uses of skills change the order of a list but no change number, so a list is kept for at most LIFETIME_S.
+Uses of skills change the order of a list without raising a change number, so a list is kept for at most
+LIFETIME_S.
 """
 
 from __future__ import annotations

@@ -39,7 +39,9 @@ class ProtocolError(Exception):
         return {"jsonrpc": "2.0", "id": call_id, "error": error}
 
     def http_status(self, version: str) -> int:
-        """The HTTP status of the error. Before STATELESS, the errors of methods have status 200."""
+        """The HTTP status of the error. Versions before STATELESS use 200 for all errors except invalid
+        messages.
+        """
         if self.code in _BAD_REQUEST or (version == STATELESS and self.code == INVALID_PARAMS):
             return 400
         return 404 if version == STATELESS and self.code == METHOD_NOT_FOUND else 200

@@ -99,7 +99,10 @@ CACHEABLE = frozenset(METHODS) - {"initialize", "ping"} | {"tools/list"}
 
 
 def _server(actor: Actor) -> dict[str, Any]:
-    """The server's description. Declares directory reads only if a listed skill has a folder."""
+    """The server's description.
+
+    Declares directory reads only if a listed skill has a folder, because clients then expect one.
+    """
     nested = File.objects.filter(path__contains="/", version__in=_listed(actor).values("latest"))
     has_folders = keep_list("folders", actor, nested.exists)
     return {

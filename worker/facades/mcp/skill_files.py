@@ -1,7 +1,7 @@
 """Skills as MCP resources: ``skill://TEAM/SKILL/PATH`` and ``skill://canonical/SKILL/PATH``.
 
-The last part before the path must be the name in the front matter. A name that differs from the slug is added
-after the slug.
+The extension requires the name in the front matter before PATH. If this name differs from the slug SKILL, it
+is added: ``skill://TEAM/SKILL/NAME/PATH``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""``manage.py reap_runs``: the loops for recovery, schedules, run batches, notifications and retention."""
+"""``manage.py reap_runs``: runs the loops for recovery, schedules, run batches, notifications and
+retention.
+"""
 
 import logging
 import signal

@@ -150,7 +150,7 @@ class MemoryExport(Endpoint):
 
     @operation("export_memories", "Export all memories of an owner", query=OneOwnerQuery, answer=MemoriesDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns all memories in one document, oldest first."""
+        """Returns all memories of the owner in one document, oldest first."""
         owner = find.find_owner(read_query(OneOwnerQuery, request)["owner"], self.actor)
         return export_response(store().export(MemoryQuery(self.actor, owner)))
 

@@ -29,9 +29,9 @@ def uses_endpoint(manifest: Manifest, request: Request) -> bool:
 
 
 def endpoint_call(manifest: Manifest, request: Request) -> Call:
-    """The call to the first allowed endpoint. Raises ENDPOINT_NOT_ALLOWED if there is none.
+    """The call to the first allowed endpoint.
 
-    Raises STDIN_UNUSED if the request has ``stdin``.
+    Raises ENDPOINT_NOT_ALLOWED if no endpoint is allowed, and STDIN_UNUSED if the request has ``stdin``.
     """
     if request.stdin is not None:
         raise STDIN_UNUSED.refusal().at("stdin")

@@ -158,8 +158,8 @@ def usable_memory() -> int:
 def find_parents() -> tuple[CgroupFolder, ...]:
     """Folders in which run groups can be created; each controller appears in at most one of them. Cached.
 
-    The first call prepares the folders: it enables controllers, moves the worker's processes to a subgroup if
-    version 2 needs that, and removes groups of dead workers.
+    The first call prepares the folders: it enables controllers and removes groups of dead workers. If version
+    2 needs that, it also moves the worker's processes to a subgroup.
     """
     found: list[CgroupFolder] = []
     taken: set[str] = set()

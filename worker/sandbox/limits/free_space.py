@@ -26,8 +26,9 @@ def floor(total: int, minimum: int) -> int:
 
 
 def mark_on_disk(job_dir: Path) -> None:
-    """Touches a file next to ``job_dir``, which marks that its run writes to this disk. The file's
-    modification time shows since when.
+    """Touches a file next to ``job_dir``, which marks that its run writes to this disk.
+
+    The file's modification time is the start of the run.
     """
     (job_dir.parent / _MARK).touch()
 

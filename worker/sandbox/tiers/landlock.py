@@ -125,10 +125,10 @@ def _closed_parent(path: Path) -> Path | None:
 
 
 def make_inputs_read_only(job: Job) -> None:
-    """Makes the inputs read-only by their modes, for a run with the worker's own user, which can't change
-    modes.
+    """Makes the inputs read-only by their modes, for a run that has the worker's own user id.
 
-    Skips links, because an earlier start in the same folder may have replaced inputs with them.
+    The run can't undo this, because its seccomp filter ignores changes of modes. Skips links, because an
+    earlier start in the same folder may have replaced inputs with them.
     """
     if not layout.has_inputs(job):
         return

@@ -120,8 +120,9 @@ def _failed_imports(actor: Actor) -> Iterator[Need]:
 
 
 def _failed_schedules(actor: Actor) -> Iterator[Need]:
-    """Yields a task for each schedule of the actor or of a team that they maintain, if the newest due
-    time was missed or refused, or its run failed.
+    """Yields a task for each schedule with a problem, of the actor or of a team that they maintain.
+
+    A problem means that the newest due time was missed or refused, or that its run failed.
     """
     schedules = Schedule.objects.readable_by(actor).values("pk")
     decided = ScheduleFiring.objects.filter(schedule__in=schedules, due__gte=timezone.now() - _SHOWN_FOR)

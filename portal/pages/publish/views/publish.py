@@ -206,7 +206,7 @@ def _options(form: PublishForm) -> dict[str, Any]:
 def _upload(form: PublishForm, actor: Actor) -> Upload:
     """The submitted package. A new upload takes precedence over a stored one.
 
-    Raises UPLOAD_GONE without both, and other refusals for an invalid folder.
+    Raises UPLOAD_GONE if there is neither, and other refusals for an invalid folder.
     """
     given = form.cleaned_data
     if archive := given["archive"]:

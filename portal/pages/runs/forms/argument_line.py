@@ -75,7 +75,8 @@ def argument_line(arguments: Sequence[Any]) -> str:
 def join_files(arguments: Sequence[Any], uploads: Sequence[UploadedFile[bytes]], store: Store) -> list[Any]:
     """The arguments with a reference to each stored upload.
 
-    The reference replaces each argument that is the file's name; without one, it is added at the end.
+    The reference replaces every argument that equals the file's name. If no argument does, the reference is
+    added at the end.
     """
     joined = list(arguments)
     for upload in uploads:

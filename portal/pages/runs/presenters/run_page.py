@@ -53,8 +53,10 @@ _MARKS = {RunStatus.SUCCEEDED: "✓", RunStatus.CANCELLED: "–"} | dict.fromkey
 
 @dataclass(frozen=True)
 class RunAccess:
-    """A visible run, with flags: ``readable`` if the actor may read its content, ``own`` if the actor
-    started it, ``controlled`` if the actor may cancel and erase it.
+    """A visible run with the permissions of the actor.
+
+    The flags say whether the actor may read its content (``readable``), started it (``own``), or may cancel
+    and erase it (``controlled``).
     """
 
     run: Run

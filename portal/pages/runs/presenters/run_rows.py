@@ -137,7 +137,9 @@ def _yanked(runs: Sequence[Run]) -> set[tuple[int, str]]:
 
 
 def _outcome(run: Run, result: Mapping[str, Any]) -> str:
-    """The cause of a failure, otherwise the message or the output, in one line; "" without any of them."""
+    """The cause of a failure, otherwise the message or the output, in one line; "" if there is none
+    of them.
+    """
     if cause := failure_text(run):
         return one_line(cause)
     if run.message:

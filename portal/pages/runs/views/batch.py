@@ -40,7 +40,7 @@ _ACTIONS = ("action", "to_version")
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """GET shows how many runs match, and a sample; POST starts the batch with exactly this filter."""
+    """Shows how many runs match, and a sample; a POST starts the batch with exactly this filter."""
     if request.method == "POST":
         return _start(request)
     try:

@@ -55,7 +55,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 def live(request: ActorRequest, uid: str) -> HttpResponse:
     """Renders the parts of the page that change during a run.
 
-    With ``?part=log``, only the log lines after ``?position=``.
+    With ``?part=log``, renders only the log lines after ``?position=``.
     """
     if request.GET.get("part") == "log":
         return _new_lines(request, uid)
@@ -116,7 +116,7 @@ def artifact(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
 
 @require_GET
 def artifact_image(request: ActorRequest, uid: str, path: str) -> HttpResponseBase:
-    """An image among the run's files, for the run's page.
+    """Returns an image among the run's files, for the run's page.
 
     Raises Http404 unless the file begins like an image that is small enough to draw.
     """

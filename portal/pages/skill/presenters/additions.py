@@ -1,5 +1,6 @@
-"""Presents the additions of a version (permissions granted outside its package), and the needs that can still
-be added.
+"""Presents the additions of a version, which are permissions granted outside its package.
+
+Also presents the needs of the version that can still be added.
 """
 
 from typing import Any

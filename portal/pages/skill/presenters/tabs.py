@@ -24,7 +24,7 @@ class Tab:
 def skill_tabs(
     skill: Skill, version: Version | None, current: str, *, is_signed_in: bool, may_change: bool
 ) -> list[Tab]:
-    """The tabs that the actor may open; the tabs of a version are left out without ``version``."""
+    """The tabs that the actor may open; without the tabs of a version if ``version`` is None."""
     place = (skill.team.slug, skill.slug)
 
     def tab(name: str, label: Promise | str, route: str, *more: str, count: int | None = None) -> Tab:

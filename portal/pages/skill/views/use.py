@@ -124,7 +124,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
 
 
 def rerun_source(request: ActorRequest) -> RerunSource | None:
-    """The run in ``rerun_of``; None without it or without sign-in.
+    """The run in ``rerun_of``; None if the parameter is missing or the visitor is not signed in.
 
     Raises Http404 if the actor may not read the run.
     """

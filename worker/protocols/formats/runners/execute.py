@@ -1,7 +1,7 @@
 """Calls execute(parameters, context, config) of a module and writes its result to descriptor 3.
 
-stdin: {entry, parameters, context, config, tool?}; with ``load_only``, it calls nothing. Standard library
-only, because it runs inside the sandbox.
+Reads {entry, parameters, context, config, tool?} on stdin; with ``load_only``, only loads the module. Uses
+only the standard library, because it runs inside the sandbox.
 """
 
 import asyncio

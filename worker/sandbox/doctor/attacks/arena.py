@@ -152,7 +152,9 @@ def has_network(tier: Tier) -> bool:
 
 
 def single_calls(opened: Arena) -> list[Check]:
-    """Tries the attacks of ``probes`` in one run, then checks that the targets outside are unchanged."""
+    """Tries the attacks of ``probes`` in one run, then checks that the targets outside the sandbox are
+    unchanged.
+    """
     with _host(opened) as host:
         job = opened.job(*_probe_command(opened.attacks.probes), limits=Limits(timeout_s=30))
         before = _contents(opened.package)
@@ -269,7 +271,7 @@ def _bombs(opened: Arena) -> list[Check]:
 
 
 def bomb(opened: Arena, attack: Bomb) -> Check:
-    """Runs one exhausting attack; the check fails if a process of the run is alive afterwards."""
+    """Runs one attack of ``bombs``; the check fails if a process of the run is alive afterwards."""
     mark = secrets.token_hex(8)
     job = opened.job("python", "-B", "-I", "-S", "-c", attack.source, mark, limits=attack.limits)
     result = run_in(opened.tier, job, site=opened.site)
