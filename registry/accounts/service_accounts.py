@@ -25,7 +25,9 @@ def list_service_accounts(team: Team, by: Actor) -> QuerySet[Membership]:
 
 
 def find_service_account(team: Team, username: str, by: Actor) -> Membership:
-    """The membership of the team's service account with this user name. Raises NOT_FOUND."""
+    """The membership of the team's service account with this user name. Requires the owner role. Raises
+    NOT_FOUND if there is none.
+    """
     row = list_service_accounts(team, by).filter(user__username=username).first()
     if row is None:
         raise NOT_FOUND.refusal(what="service account", name=username[:150])

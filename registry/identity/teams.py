@@ -78,7 +78,9 @@ def members_of(team: Team, by: Actor) -> QuerySet[Membership]:
 
 
 def find_person(username: str, team: Team, by: Actor) -> User:
-    """The active person with this name, for an actor who manages the team's members. Raises NOT_FOUND."""
+    """The active person with this user name. Raises NOT_FOUND if there is none, and the refusals of
+    ``require`` unless the actor may manage the team's members.
+    """
     require(by, Action.MEMBERS, team=team)  # before the look-up, which would reveal user names
     user = User.objects.filter(username=username, is_active=True, kind=UserKind.PERSON).first()
     if user is None:

@@ -23,7 +23,9 @@ _MAX_MEMORY_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class ImportPlan:
-    """The plan for a candidate or skipped path: its report row, or None for a candidate to publish."""
+    """The plan for a candidate or skipped path. ``row`` is its line in the report, or None if the
+    candidate is to be published.
+    """
 
     item: SkillCandidate | SkippedPath
     row: ReportRow | None

@@ -34,7 +34,7 @@ def issuers() -> list[Issuer]:
 
 
 def find_issuer(name: str) -> Issuer:
-    """The issuer with this name. Raises NOT_FOUND."""
+    """The issuer with this name. Raises NOT_FOUND if there is none."""
     for issuer in issuers():
         if issuer.name == name:
             return issuer

@@ -39,8 +39,8 @@ def packument(skill: Skill, team: str, actor: Actor) -> dict[str, Any]:
     }
 
 
-def usable_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
-    """The versions that the actor may see and that are not held, newest first."""
+def unheld_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
+    """The versions, including yanked ones, that the actor may see and that are not held, newest first."""
     if skill.resolved_canonical:
         rows = Version.objects.filter(canonicals=skill.resolved_canonical)
     else:
@@ -55,7 +55,7 @@ def tarball_path(name: str, number: str) -> str:
 def _versions(skill: Skill, actor: Actor) -> Iterable[Version]:
     """The newest versions within the limits of number and size; at least one if there is any."""
     total = 0
-    for number, version in enumerate(usable_versions(skill, actor).defer("body", "problems")[:MAX_VERSIONS]):
+    for number, version in enumerate(unheld_versions(skill, actor).defer("body", "problems")[:MAX_VERSIONS]):
         total += version.archive_size
         if number and total > _MAX_BYTES:
             return

@@ -18,7 +18,7 @@ from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
 from registry.core.time import rfc3339
 from registry.facades.endpoint import FacadeEndpoint
-from registry.facades.npm.packument import packument, usable_versions
+from registry.facades.npm.packument import packument, unheld_versions
 from registry.facades.npm.tarballs import package_name, tarball, tarball_facts
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require
@@ -70,7 +70,7 @@ class Tarball(_NpmEndpoint):
     def get(self, request: Request, team: str, slug: str, path: str) -> HttpResponse:
         skill = self.find(team, slug)
         number = path.removeprefix(f"{slug}-").removesuffix(".tgz")
-        version = usable_versions(skill, self.actor).filter(number=number).first()
+        version = unheld_versions(skill, self.actor).filter(number=number).first()
         if version is None or path != f"{slug}-{number}.tgz":
             raise NOT_FOUND.refusal(what="version", name=path[:200])
         require(self.actor, Action.INSTALL, skill=version.skill)

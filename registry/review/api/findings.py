@@ -87,8 +87,8 @@ class Findings(_VersionEndpoint):
 
     @operation("list_findings", "List a version's findings", answer=FindingsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Lists findings, most severe first. Findings are evidence, not a verdict; only high-confidence
-        findings hold the version.
+        """Lists findings; those of the built-in rules are sorted by confidence, then by severity. Findings
+        are evidence, not a verdict; only high-confidence findings hold the version.
         """
         return self.answer(request, self.version(team, slug, number))
 

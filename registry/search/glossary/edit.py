@@ -80,8 +80,8 @@ def undo(uid: str, actor: Actor) -> AuditEntry:
 
 
 def _normalize(text: str, *, but: GlossaryEntry | None = None) -> str:
-    """The line as stored. Raises TEXT_INVALID, GLOSSARY_WORD_INVALID, GLOSSARY_LINE_INVALID for too few or
-    too many words, or GLOSSARY_LINE_KNOWN.
+    """The line in the form in which it is stored. Raises TEXT_INVALID, GLOSSARY_WORD_INVALID,
+    GLOSSARY_LINE_KNOWN, or GLOSSARY_LINE_INVALID for too few or too many words.
     """
     line = texts.validated(text, field="text", max_length=MAX_LINE_CHARACTERS).lstrip("#").replace("、", ",")
     found: dict[str, str] = {}

@@ -1,4 +1,6 @@
-"""Finds which shown calls can be offered in the run form, and which a script's parser would refuse."""
+"""Finds which calls in a package's documents the run form can offer, and which a script's parser would
+refuse.
+"""
 
 from __future__ import annotations
 

@@ -157,7 +157,9 @@ def subscript(value: Any, index: Any) -> Any:
 
 
 def text_method(text: str, name: str, arguments: list[Any]) -> Any:
-    """The result of calling the method ``name`` of a text. Unknown parts of the result become "…"."""
+    """The result of calling the method ``name`` of a text; UNKNOWN for unsupported methods. Unknown parts
+    of the result become "…".
+    """
     if name == "join":
         items = items_of(arguments[0]) if arguments else None
         if items is None:

@@ -12,8 +12,8 @@ from registry.packages.command_lines.python.commands.parameters import ValueKind
 
 
 def kind_of(decorator: ast.Call, values: ModuleValues) -> ValueKind:
-    """The type of the parameter that the decorator declares. Raises UnreadableError for
-    choices that are not constants.
+    """The type of the parameter that the decorator declares. Raises UnreadableError for unsupported types,
+    and for choices that are not constants.
     """
     node = next((each.value for each in decorator.keywords if each.arg == "type"), None)
     if node is None:
