@@ -80,5 +80,5 @@ def waiting_count(actor: Actor) -> int | None:
 
 
 def decides_approvals(actor: Actor) -> bool:
-    """Whether the actor may approve runs of any team."""
+    """Whether the actor may approve runs of at least one team."""
     return bool(actor.is_administrator or teams_where(actor, Action.APPROVE))

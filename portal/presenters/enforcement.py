@@ -29,7 +29,7 @@ NAMES = frozenset({"cgroup", "rlimit", "seccomp", "tmpfs", "loop device"})  # th
 
 
 def enforcement_rows(sandbox: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str]]:
-    """Pairs of labels: a limit, and the mechanism that enforces it; empty without a report."""
+    """Pairs of labels: a limit, and the mechanism that enforces it; empty if there is no report."""
     enforcement = sandbox.get("enforcement") or {}
     return [
         (str(LIMITS.get(limit, limit)), _label(limit, mechanism)) for limit, mechanism in enforcement.items()

@@ -1,6 +1,7 @@
 """Uvicorn's HTTP protocols with a time limit for the head of each request, and small buffers.
 
-``RequestTimeoutProtocol`` parses with httptools where it is installed, which needs half the CPU time of h11.
+Where httptools is installed, ``RequestTimeoutProtocol`` uses this parser, because it needs half the CPU time
+of h11.
 """
 
 import asyncio
@@ -43,8 +44,9 @@ class _HeadTimer:
 
 
 def _limit_reads(transport: Any, received: int) -> None:
-    """Sizes the next read by the bytes received so far, so that many idle clients use little memory. uvloop
-    shares one buffer between all connections.
+    """Sizes the next read by the bytes received so far, so that many idle clients use little memory.
+
+    Does nothing with uvloop, which shares one buffer between all connections.
     """
     if hasattr(transport, "max_size"):
         transport.max_size = min(max(received // 4, MIN_READ_BYTES), MAX_READ_BYTES)

@@ -66,8 +66,10 @@ def unfinished_id(response: AppResponse) -> str | None:
 
 
 def wait_kind(response: AppResponse, kind: str) -> str:
-    """The kind of rows to watch: ``approvals`` if the run in the response waits for approval, so that the
-    decision ends the wait; otherwise ``kind``.
+    """The kind of rows to watch: ``approvals`` if the run in the response waits for approval, otherwise
+    ``kind``.
+
+    So the decision about an approval ends the wait.
     """
     return "approvals" if json.loads(response.body).get("status") == _WAITING_APPROVAL else kind
 

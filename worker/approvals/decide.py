@@ -56,9 +56,9 @@ def decide(
     """Releases or refuses the waiting run, and returns it reloaded.
 
     ``EXACT`` and ``PREFIX`` also create an allow rule; ``rule`` makes a denial create a deny rule. A new rule
-    also decides the team's other waiting runs that it covers. If an approved run can no longer start, for
-    example because of a deny rule, a held version or a revoked token, it is refused instead. Raises Refusal,
-    for example if the actor lacks permission, the run no longer waits or ``reason`` is invalid.
+    also decides the team's other waiting runs that it covers. An approved run is refused if it can no longer
+    start, for example because of a deny rule or a revoked token. Raises Refusal, for example if the actor
+    lacks permission, the run no longer waits or ``reason`` is invalid.
     """
     _require(approval, choice, actor)
     approval = _lock(approval, actor, with_others=rule or choice in _RULE_CHOICES)

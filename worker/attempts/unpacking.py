@@ -43,8 +43,8 @@ class UnpackedPackage:
 def open_package(digest: str, *, check_stop: CheckStop | None = None) -> UnpackedPackage:
     """Returns the package with that digest; unpacks it if it is not complete on this machine.
 
-    Raises PACKAGE_MISSING if no version has the digest, CANCELLED if ``check_stop`` reports a reason during
-    unpacking, or an error of the storage such as BLOB_MISSING.
+    Raises PACKAGE_MISSING if no version has the digest, and CANCELLED if ``check_stop`` reports a reason
+    during unpacking. Also raises errors of the storage, such as BLOB_MISSING.
     """
     folder = _root() / digest.partition(":")[2]
     if not mark_used(folder) or not _is_complete(digest, folder):  # never unpacked or already swept

@@ -17,7 +17,7 @@ from worker.runs.request import request_run
 
 
 def cases_of(version: Version) -> PackagedCases:
-    """The test cases in the version's package; none without the file ``CASES_YAML``."""
+    """The test cases in the version's package; empty if the package has no file ``CASES_YAML``."""
     if not version.files.filter(path=CASES_YAML).exists():
         return PackagedCases()
     return parse_cases(open_package(version.digest).read(CASES_YAML))

@@ -37,7 +37,7 @@ _EMPTY = RuntimeEnvironment()
 
 
 def ask_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Runs the parsers of waiting scripts in one burst; returns how many answered.
+    """Runs the parsers of waiting scripts for at most ``bursts.BURST_S``; returns how many answered.
 
     A script without an answer keeps the command line that was read from its source.
     """

@@ -1,9 +1,11 @@
 """Runs a script in the sandbox until it passes the arguments to its parser, and describes the parser.
 
 Supports argparse, and click and typer if they are among the dependencies. This file is copied into the
-sandbox and uses only the standard library: ``capture.py FOLDER SCRIPT`` writes the parser as JSON to
-descriptor 3 and ends the script there. ``capture.py FOLDER SCRIPT -- WORD…`` instead passes the words to the
-parser and reports whether it accepts them. Modules that can't be imported are replaced by stubs.
+sandbox and uses only the standard library.
+
+``capture.py FOLDER SCRIPT`` writes the parser as JSON to descriptor 3 and ends the script there. ``capture.py
+FOLDER SCRIPT -- WORD…`` instead passes the words to the parser and reports whether it accepts them. Modules
+that can't be imported are replaced by stubs.
 """
 
 from __future__ import annotations

@@ -41,7 +41,8 @@ def find(uid: str, actor: Actor) -> Notification:
 
 
 def mark_read(actor: Actor, uids: Collection[str] | None = None, *, read: bool = True) -> int:
-    """Marks the actor's notifications with these uids, or all without ``uids``, as read or unread.
+    """Marks the actor's notifications with these uids as read or unread; all notifications if ``uids`` is
+    None.
 
     Returns how many changed.
     """

@@ -47,7 +47,8 @@ def find(uid: str, actor: Actor) -> Delivery:
 
 
 def retry(delivery: Delivery, actor: Actor) -> Delivery:
-    """Makes a queued or failed delivery due now, with the same id and the other deliveries of its digest.
+    """Makes a queued or failed delivery due now, and with it the other deliveries of its digest. Their ids do
+    not change.
 
     Requires a session and, for a team, the maintainer role. Raises DELIVERY_NOT_FAILED in other states.
     """

@@ -33,10 +33,10 @@ def readiness_of(version: Version) -> DependencyState:
 
 
 def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
-    """The combined state of a version's builds: ``none`` without builds, ``failed`` if any failed.
+    """The combined state of a version's builds: ``none`` if there are no builds, ``failed`` if any failed.
 
-    Otherwise ``ready`` if each language has a ready or unused build for one platform, because other platforms
-    may have no worker; ``building`` if not.
+    Otherwise ``ready`` if each language has a ready or unused build for at least one platform, and
+    ``building`` if not. One platform is enough, because others may have no worker.
     """
     if any(row.state == DependencyBuildState.FAILED for row in rows):
         return "failed"

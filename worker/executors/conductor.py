@@ -112,7 +112,8 @@ def _disk_is_low() -> bool:
 def _attempt_with_storage(claim: Claim, monitor: AttemptMonitor, *, wait: bool) -> AttemptResult:
     """Runs the attempt. With ``wait``, retries it if the storage fails before the script starts.
 
-    Raises ServicesUnavailable without ``wait``, after ``_STORAGE_WAIT_S``, or if the database failed.
+    Raises ServicesUnavailable if the database failed, or if the storage failed and ``wait`` is False or
+    ``_STORAGE_WAIT_S`` has passed.
     """
     while True:
         try:

@@ -102,7 +102,7 @@ class _Exchange:
 
     @property
     def summary(self) -> dict[str, int] | None:
-        """Status and size of the answer, for the step; None without an answer."""
+        """Status and size of the answer, for the step; None if there is no answer."""
         return {"status": self.answer.status, "bytes": len(self.answer.body)} if self.answer else None
 
     def wait(self, attempt: AttemptContext, seconds: float) -> StopReason | None:

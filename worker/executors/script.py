@@ -111,8 +111,8 @@ def manifest_environment(manifest: Manifest) -> dict[str, str]:
 def _allowed_hosts(attempt: AttemptContext) -> tuple[str, ...] | None:
     """The hosts that the run can reach.
 
-    Without network access: () if the package may try to connect, so that a proxy records the attempts;
-    otherwise None, which starts no proxy.
+    Without network access, () if the package may try to connect, so that a proxy records the attempts. For
+    other packages without network access, None, so that no proxy starts.
     """
     security = attempt.package.manifest.security
     if security.network == "allowlist":

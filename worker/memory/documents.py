@@ -62,7 +62,7 @@ def owner_document(row: Remembered) -> dict[str, Any]:
 
 
 def writes_of(run: Run, proposals: list[Mapping[str, Any]], *, actor: Actor) -> list[dict[str, Any]]:
-    """The proposals as the script wrote them, each with ``id``, ``state``, ``code`` and ``memory`` of its
+    """The proposals as the script wrote them. Each also has ``id``, ``state``, ``code`` and ``memory`` of its
     stored row.
 
     ``id`` and ``state`` are None for a proposal without a row. ``memory`` is the id of the stored memory, or

@@ -64,7 +64,9 @@ class OwnerResolver:
 
     @cached_property
     def roles(self) -> dict[int, Role]:
-        """The caller's roles at the end of the run, by primary key of the team; {} without a caller."""
+        """The caller's roles at the end of the run, by primary key of the team; {} if the run has no
+        caller.
+        """
         return Actor(user=self.run.caller).roles if self.run.caller else {}
 
     def _user(self, name: str) -> ResolvedOwner:

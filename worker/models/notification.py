@@ -81,8 +81,8 @@ class NotificationEvent(models.Model):
     at = models.DateTimeField()
     skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")
     team = models.ForeignKey(Team, models.CASCADE, null=True, related_name="+")  # team of the run or schedule
-    # No constraint: deleting runs need not query this table, and ending a run need not check the insert.
-    # Events of deleted runs are not visible.
+    # There is no constraint, so deleting runs need not query this table, and ending a run need not check the
+    # insert. Events of deleted runs are not visible.
     run = models.ForeignKey(Run, models.CASCADE, null=True, related_name="+", db_constraint=False)
     version = models.ForeignKey(Version, models.CASCADE, null=True, related_name="+")
     schedule = models.ForeignKey(Schedule, models.CASCADE, null=True, related_name="+")

@@ -55,7 +55,7 @@ class UnknownLoadError(Exception):
 
 
 def load_waiting(is_stopping: Callable[[], bool] = lambda: False) -> int:
-    """Loads modules of published versions in one burst; returns how many."""
+    """Loads modules of published versions for at most ``bursts.BURST_S``; returns how many."""
     return len(bursts.run_burst(queue.claim_next, _load, is_stopping))
 
 

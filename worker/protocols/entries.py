@@ -80,9 +80,9 @@ def choose_entry(
 ) -> ScriptEntry:
     """The script that the request and the manifest select; a request can also name a path below scripts/.
 
-    Raises STATIC_SKILL or PROMPT_ONLY if the package has no scripts, SCRIPT_NOT_FOUND if the requested one is
-    missing, and ENTRY_NOT_FOUND if the declared one is. Raises ENTRY_REQUIRED if several scripts are
-    possible.
+    Raises STATIC_SKILL or PROMPT_ONLY if the package has no scripts, and ENTRY_REQUIRED if several scripts
+    are possible. Raises SCRIPT_NOT_FOUND if the requested script is missing, and ENTRY_NOT_FOUND if the
+    declared one is.
     """
     paths = tuple(paths)
     if request.script is not None and (named := _named_entry(request.script, paths, manifest, profile)):

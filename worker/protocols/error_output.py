@@ -244,7 +244,8 @@ def _javascript_place(
 ) -> tuple[str, int | None]:
     """File and line of the first frame in the skill.
 
-    Without such a frame, the place that a syntax error prints before its excerpt, if it is in the skill.
+    If there is no such frame, the place that a syntax error prints before its excerpt, if that place is in
+    the skill.
     """
     around = [
         *(_JS_FRAME.match(line) for line in lines[at : last + 1]),

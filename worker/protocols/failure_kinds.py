@@ -269,7 +269,7 @@ def _wrong_arguments(cause: Cause, last: Sequence[str]) -> FailureKind | None:
 
 
 def with_kind(cause: Cause | None, kind: FailureKind) -> Cause:
-    """The cause with the kind's code as its type; without a cause, the code and its message."""
+    """The cause with the kind's code as its type. If there is no cause, returns the code and its message."""
     if cause is None:
         return Cause(kind.problem.code, kind.problem.message(), kind.file)
     return replace(cause, type=kind.problem.code, file=cause.file or kind.file)

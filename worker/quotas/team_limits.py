@@ -82,7 +82,8 @@ def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> No
 
 
 def count_run(team: Team | None) -> None:
-    """Counts a new run of the team, in the transaction that inserts the run; without a team, does nothing.
+    """Counts a new run of the team, in the transaction that inserts the run. Does nothing if ``team`` is
+    None.
 
     Raises TEAM_RUNS_EXCEEDED, TEAM_CPU_EXCEEDED or TEAM_BYTES_EXCEEDED if that limit is used up.
     """

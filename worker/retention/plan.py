@@ -30,7 +30,7 @@ _Pair = tuple[int | None, int | None]  # primary keys of a team and a skill
 
 
 class Candidate(NamedTuple):
-    """A run that retention may remove. ``artifact_bytes`` is None without artifacts."""
+    """A run that retention may remove. ``artifact_bytes`` is None if the run has no artifacts."""
 
     pk: int
     team_id: int | None
@@ -143,9 +143,9 @@ def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _
 
 
 def _over_size(policies: Policies, runs: QuerySet[Run]) -> dict[int | None, int]:
-    """Maps each team to the newest run (primary key) whose artifacts exceed the maximum size.
+    """Maps each team to the primary key of the run at which the total size of artifacts exceeds the maximum.
 
-    Counts sizes from the newest run to older ones.
+    Sizes are added from the newest run to older ones.
     """
     found: dict[int | None, int] = {}
     if not any(policy.artifact_bytes for policy in (policies.site, *policies.teams.values())):

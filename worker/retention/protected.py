@@ -16,8 +16,8 @@ def protected(now: datetime) -> Q:
     """A filter for runs that must be kept: those that have not ended, are pinned, are not counted yet, or are
     referenced.
 
-    A reference is an answer that other runs reused or can reuse, the newest sample of an error group, or the
-    result of a test case. Memories of the run, proposed memories that wait for review and active share links
+    References are answers that other runs reused or can reuse, the newest sample of an error group, and
+    results of test cases. Memories of the run, proposed memories that wait for review and active share links
     are also references.
     """
     totals = RunTotals.objects.first()

@@ -45,7 +45,7 @@ class SelectedRun:
 def checked(request: BatchRequest) -> BatchRequest:
     """The request with a default version for repeats.
 
-    Raises RUN_BATCH_FILTER_REQUIRED without a filter, and RUN_BATCH_VERSION for an invalid version.
+    Raises RUN_BATCH_FILTER_REQUIRED if no filter is set, and RUN_BATCH_VERSION for an invalid version.
     """
     if not request.filter:
         raise errors.RUN_BATCH_FILTER_REQUIRED.refusal().at("filter")

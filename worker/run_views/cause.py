@@ -46,8 +46,8 @@ def _remedy_of(run: Run) -> str:
 
 
 def cause_text(run: Run) -> str:
-    """The cause, such as "ValueError: no column 'date'", without a type that repeats the failure code; ""
-    without a cause.
+    """The cause, such as "ValueError: no column 'date'"; "" if there is none. Omits a type that repeats the
+    failure code.
     """
     cause = cause_of(run)
     if cause is None:

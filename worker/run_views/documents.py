@@ -201,8 +201,8 @@ def _cut_warnings(run: Run, stream_bytes: int) -> list[str]:
 
 
 def _error(run: Run) -> dict[str, Any] | None:
-    """The error of a run without an error in its result, such as a cancelled run; None without a failure
-    code.
+    """The error of a run whose result contains no error, such as a cancelled run. None if the run has no
+    failure code.
     """
     if not run.failure_code:
         return None

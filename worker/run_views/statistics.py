@@ -106,7 +106,7 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
 
 
 def version_statistics(version: Version, actor: Actor) -> VersionStatistics | None:
-    """The version's entry in ``skill_statistics``; None without runs or without a user."""
+    """The version's entry in ``skill_statistics``; None if there are no runs or the actor is not a user."""
     found = skill_statistics(version.skill, actor).versions if actor.user else ()
     return next((each for each in found if each.version == version.number), None)
 
@@ -197,8 +197,8 @@ def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _percentile(durations: Counter[float], part: float) -> float | None:
-    """The percentile by the nearest-rank method, which always is one of the durations; None without
-    durations.
+    """The percentile by the nearest-rank method; None if there are no durations. The result always is one of
+    the durations.
     """
     rank = -(-durations.total() * int(part * 100) // 100)
     for ms in sorted(durations):

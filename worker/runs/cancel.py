@@ -10,8 +10,9 @@ from worker.queue import states
 def cancel(run: Run, *, actor: Actor) -> bool:
     """Cancels a run, with an audit entry if it is another user's; returns False if it had already ended.
 
-    A running run ends shortly after. Raises NOT_FOUND if the actor can't see the run, FORBIDDEN unless they
-    are its caller, a maintainer of its team or an administrator, or if their token can't run the skill.
+    A running run ends shortly after. Raises NOT_FOUND if the actor can't see the run. Raises FORBIDDEN unless
+    the actor is its caller, a maintainer of its team or an administrator. Also raises FORBIDDEN if the
+    actor's token can't run the skill.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)

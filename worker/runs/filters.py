@@ -44,7 +44,10 @@ def filter_runs(rows: RunQuerySet, given: Mapping[str, Any], actor: Actor) -> Ru
 
 
 def _started_by(caller: str, actor: Actor) -> Q:
-    """Runs of a user, of the actor ("me"), of agents, which use tokens, or of people."""
+    """Selects runs by their caller: a user name, or "me" for the actor.
+
+    "agents" selects the runs of all tokens, "people" all other runs.
+    """
     if caller == "me":
         return Q(caller=actor.user)
     if caller in ("agents", "people"):

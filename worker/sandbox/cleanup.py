@@ -14,7 +14,7 @@ def remove_tree(folder: Path) -> None:
     """Removes ``folder`` and everything below it, as far as this user can; raises no OSError.
 
     Does nothing if ``folder`` is a symbolic link. Moves subfolders to the top before it empties them, so that
-    no path gets too long for the kernel, no recursion is needed, and two descriptors are enough.
+    no path gets too long for the kernel. This also avoids recursion and needs only two descriptors.
     """
     with suppress(OSError):
         if folder.is_symlink():

@@ -108,7 +108,7 @@ class ScheduleDetail(_OneSchedule):
     @operation("edit_schedule", "Edit a schedule", body=ScheduleChange, answer=ScheduleDoc)
     def patch(self, request: Request, uid: str) -> HttpResponse:
         """Changes the fields that you send. You can change your own schedules, and those of teams where you
-        are a maintainer; if you change another person's schedule, it then runs as you.
+        are a maintainer. If you change another person's schedule, it then runs as you.
         """
         schedule = change.find(uid, self.actor)
         body = read_body(ScheduleChange, request.data)

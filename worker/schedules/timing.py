@@ -25,8 +25,8 @@ _FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
 class Timing:
     """The timing of a schedule. Cron expressions use the local time of ``time_zone``.
 
-    As in Debian's cron, if a change to daylight saving time skips the hour of a run, the run is due right
-    after the change; if an hour occurs twice, the run is due once.
+    Changes to daylight saving time work as in Debian's cron. If the change skips the hour of a run, the run
+    is due right after the change. If an hour occurs twice, the run is due once.
     """
 
     kind: str

@@ -23,8 +23,9 @@ class JobExecutor:
     def execute_skill(
         self, agent_role: str, skill_name: str, action: str, params: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Runs the skill in this process and returns its answer, ``{"success": …, …}``; without an answer,
-        returns an error with the failure code. Raises Refusal like ``request_run``.
+        """Runs the skill in this process and returns its answer, ``{"success": …, …}``.
+
+        If there is no answer, returns an error with the failure code. Raises Refusal like ``request_run``.
         """
         version = find_version(call.find_agent_skill(agent_role, skill_name, self.actor), None, self.actor)
         request = Request(inputs=params, action=action)

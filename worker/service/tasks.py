@@ -42,7 +42,7 @@ _STORAGE_HOLD_S = 20.0  # shorter than the time that a worker has to stop
 
 @worker_init.connect
 def _probe_sandbox(**kwargs: object) -> None:
-    """Probes the tiers once before the children are forked, which inherit the result."""
+    """Probes the tiers once before the children are forked, so that they inherit the result."""
     probe()
 
 
@@ -97,7 +97,7 @@ def on_wake() -> None:
     """Executes runs until none is left, the time ``BURST_S`` is over or the worker stops.
 
     Publishes another wake-up if runs may be left. While this process can't reach the storage, it claims
-    nothing and keeps its slot busy, so that wake-ups stay in the broker for other workers.
+    nothing and keeps its slot busy. The wake-ups then stay in the broker for other workers.
     """
     until = time.monotonic() + BURST_S
     name = worker_name()

@@ -44,8 +44,10 @@ class LinkOptions:
 
 
 def may_share(run: Run, actor: Actor) -> bool:
-    """Whether the actor, who can read the run, can also create links to it: as its caller or by their role in
-    its team. False for tokens.
+    """Whether the actor can create links to the run: as its caller or by their role in its team. False for
+    tokens.
+
+    The caller must check that the actor can read the run.
     """
     if actor.token is not None:
         return False

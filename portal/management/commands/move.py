@@ -99,8 +99,7 @@ def _connect(address: str) -> str:
 def _manage(environment: dict[str, str], *arguments: str) -> None:
     """Runs a command of this release on the target. Raises CommandError if it fails repeatedly.
 
-    Retries, because PostgreSQL may still execute the last statement of a killed move, which can block a
-    migration.
+    Retries, because the last statement of a killed move may still run in PostgreSQL and block a migration.
     """
     argv = [sys.executable, "manage.py", *arguments]
     for pause_s in _PAUSES_S:

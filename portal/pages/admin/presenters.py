@@ -110,7 +110,7 @@ class AttackResults:
 
 
 def attack_results(document: Mapping[str, Any] | None) -> AttackResults | None:
-    """The results in a stored report of attack tests; None without a report."""
+    """The results in a stored report of attack tests; None if there is no report."""
     return AttackResults([_tier(tier) for tier in document["tiers"]]) if document else None
 
 

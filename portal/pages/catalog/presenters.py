@@ -51,8 +51,8 @@ def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list
 
 
 def corrected_query(found: SearchResult) -> str:
-    """The query with each misspelled word replaced by one from the hits' names and tags; "" without
-    misspelled words.
+    """The query with each misspelled word replaced by one from the hits' names and tags; "" if no word is
+    misspelled.
     """
     corrections: dict[tuple[int, int], str] = {}
     for hit in found.hits:

@@ -1,5 +1,6 @@
-"""Views to show and suppress a version's findings and to release a held version, and the list of held
-versions and open reports.
+"""Views of findings and held versions.
+
+They show and suppress a version's findings, release a held version, and list held versions and open reports.
 """
 
 from typing import Any

@@ -40,7 +40,9 @@ _SETTINGS = {"name", "cron", "every_s", "at", "time_zone", "version"}
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """Shows the form for a new schedule of ``?skill=``; without a skill, redirects to the catalog."""
+    """Shows the form for a new schedule of ``?skill=``; redirects to the catalog if the URL names no
+    skill.
+    """
     label = request.GET.get("skill", "")[:130]
     if not label:
         return redirect("catalog")

@@ -112,7 +112,7 @@ def renew_codes(request: ActorRequest) -> HttpResponse:
 
 
 def _show_codes(request: ActorRequest, codes: list[str]) -> HttpResponse:
-    """Shows new recovery codes, which no later response contains; without new codes, redirects."""
+    """Shows new recovery codes, which no later response contains. Redirects if there are no new codes."""
     if not codes:
         return redirect("security")
     text = "\n".join(codes)

@@ -33,7 +33,9 @@ class NoAddressForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "POST"])
 def create_account(request: HttpRequest) -> HttpResponse:
-    """Mails a link to create an account; without a mail server, redirects to the page behind that link."""
+    """Mails a link to create an account. If no mail server is configured, redirects to the page behind that
+    link.
+    """
     if not sign_up.is_open():
         raise Http404
     form_class = AddressForm if sign_up.verifies_email() else NoAddressForm

@@ -46,8 +46,8 @@ _OUTCOMES = {"allow": _("Allowed"), "deny": _("Denied"), "ask": _("Approval need
 def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict[str, Any] | None:
     """Whether and why agents of ``team`` may run a version, and whether the actor may add an allow rule.
 
-    None without a team and for held versions. By default, ``team`` is the team for which the actor would run
-    the version.
+    None if there is no team, and for held versions. By default, ``team`` is the team for which the actor
+    would run the version.
     """
     team = team or (calling_team(actor, version.skill) if actor.user else None)
     if team is None or version.is_held:

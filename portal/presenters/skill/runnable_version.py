@@ -66,7 +66,7 @@ class RunnableVersion:
 
     @property
     def protocol(self) -> str:
-        """The protocol of the default script, otherwise of the first script; "" without scripts."""
+        """The protocol of the default script, otherwise of the first script; "" if there are no scripts."""
         scripts = self.entry_points.scripts
         found = next(
             (one for one in scripts if one.id == self.entry_points.default), scripts[0] if scripts else None

@@ -21,9 +21,10 @@ _IGNORED_HEADERS = frozenset(
 
 @dataclass(frozen=True)
 class KeptRequest:
-    """A GET or HEAD request. ``key`` has everything on which the answer may depend, except the access.
+    """A GET or HEAD request. ``key`` contains all parts on which the answer may depend, except the
+    credential.
 
-    ``credential`` is a digest, or empty for anonymous clients.
+    ``credential`` is a digest; empty for anonymous clients.
     """
 
     key: tuple[object, ...]
@@ -65,7 +66,7 @@ def read_request(scope: Scope) -> KeptRequest | None:
 
 @lru_cache(maxsize=4_096)
 def _read_cookies(cookie: bytes, accept_language: bytes) -> tuple[bytes, str]:
-    """A digest of the session's key, empty without a session, and the language of the answer."""
+    """A digest of the session's key (empty if there is no session), and the language of the answer."""
     request = HttpRequest()
     request.COOKIES = parse_cookie(cookie.decode("latin-1"))
     request.META["HTTP_ACCEPT_LANGUAGE"] = accept_language.decode("latin-1")

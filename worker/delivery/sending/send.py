@@ -26,8 +26,8 @@ from worker.delivery.sending.transport import SendResult, SendTarget, send
 from worker.models import MEMORY_CHANNEL, DeliveryKind, NotificationSubscription
 
 log = logging.getLogger(__name__)
-# Number of threads, by whether the last attempt of the subscription failed. A dead endpoint therefore
-# occupies one of the six threads only once.
+# Numbers of threads, by whether the last attempt of the subscription failed. So endpoints that do not answer
+# can't occupy all threads.
 _THREADS = {False: 6, True: 2}
 
 

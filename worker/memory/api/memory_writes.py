@@ -101,9 +101,9 @@ class MemoryWriteDecision(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Accepts or declines the proposal. A user decides on their own memories, a maintainer or an
-        administrator on those of a team, and a run's caller on those of the run. Fields that you send replace
-        the proposed values; the run's own record does not change. Requires a session.
+        """Accepts or declines the proposal. You can decide on your own memories, those of teams that you
+        maintain, and those of your runs; administrators also decide for all teams. Fields that you send
+        replace the proposed values; the run's own record does not change. Requires a session.
         """
         # Looked up before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)

@@ -53,7 +53,7 @@ def input_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | No
 
 
 def output_schema(manifest: Manifest, request: Request) -> Mapping[str, Any] | None:
-    """The schema of this call's output, or None. Without a tool, it is the manifest's schema.
+    """The schema of this call's output, or None. If the call names no tool, this is the manifest's schema.
 
     A tool without its own schema uses the manifest's if it is the only tool.
     """

@@ -25,7 +25,8 @@ def request_bytes(request: Request) -> bytes:
 
 
 def interpret(request: Request, result: SandboxResult) -> Outcome:
-    """The outcome of a script that exited. Without a JSON answer, it is a failure with a standard code.
+    """The outcome of a script that exited. If there is no JSON answer, the outcome is a failure with a
+    standard code.
 
     A reported success with a nonzero exit code is a failure too, with INTERNAL_ERROR.
     """

@@ -88,8 +88,8 @@ def close_all_but(keep_fd: int) -> None:
 
 
 def _die_with_outer_parent() -> None:
-    # In a new pid namespace the parent's pid reads 0, alive or not. If the parent is gone, the init process
-    # adopts this process and kills it.
+    # In a new pid namespace, the parent's pid reads 0, whether or not the parent is alive. If the parent is
+    # gone, the init process adopts this process and kills it.
     kernel.die_with(0)
 
 

@@ -61,8 +61,8 @@ class Cgroup:
     def memory_exceeds(self, limit: int, in_tmpfs: int) -> bool:
         """Whether the run's memory, less ``in_tmpfs`` bytes and the file cache, exceeds ``limit`` bytes.
 
-        Reads the group's total first, because it is quick to read and never smaller. False without a memory
-        controller.
+        Reads the group's total first, because it is quick to read and never smaller. False if there is no
+        memory controller.
         """
         for group in self.folders:
             if "memory" in group.controllers:

@@ -58,8 +58,8 @@ _lock = threading.Lock()
 def usable_tiers(site: SandboxSettings | None = None) -> list[TierReport]:
     """Reports on all tiers, strongest first, including unusable ones.
 
-    The first call runs ``true`` in each tier; the result is cached for this process and these settings,
-    unless a tier could not be tried because all user ids were in use.
+    The first call runs ``true`` in each tier and caches the result for this process and these settings. The
+    result is not cached if a tier could not be tried because all user ids were in use.
     """
     site = site or SandboxSettings()
     with _lock:

@@ -144,7 +144,5 @@ def _failed_schedules(actor: Actor) -> Iterator[Need]:
 
 
 def _problem(report: Import) -> str:
-    """The import's first problem that is not about one row, in the reader's language; "" without such a
-    problem.
-    """
+    """The import's first problem that is not about one row, in the reader's language; "" if there is none."""
     return next((problem.message(_) for problem in load_problems(report)), "")

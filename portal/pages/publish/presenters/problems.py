@@ -86,7 +86,9 @@ def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> P
 
 
 def _source(problem: Problem, lines: list[str]) -> list[SourceLine]:
-    """The affected line and its neighbors; [] without a line number or if the problem is a missing part."""
+    """The affected line and its neighbors; [] if the line number is unknown or the problem is a
+    missing part.
+    """
     line = problem.line or 0
     if not 0 < line <= len(lines) or problem.code.endswith("_MISSING"):
         return []

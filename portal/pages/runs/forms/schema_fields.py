@@ -159,8 +159,8 @@ def _no_constant(name: str) -> None:
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
     """The field for one property: a control for its type, otherwise a ``JsonField``.
 
-    The field has two more attributes: ``key``, and ``sub_schema``, which is the property's schema as JSON for
-    a ``JsonField`` and "" for other fields.
+    The field has two more attributes, ``key`` and ``sub_schema``. The latter is the property's schema as JSON
+    for a ``JsonField``, and "" for other fields.
     """
     common = {
         "required": required,

@@ -89,7 +89,8 @@ def _last(chunks: list[Chunk], limit: int, *, running: bool, seq: int = 0, numbe
 def _numbered(chunks: list[Chunk], wanted: range, *, seq: int = 0, number: int = 1) -> LogLines:
     """The ``wanted`` lines of the chunks, counted from 0.
 
-    ``number`` is the line number of the first line in ``chunks``. Without chunks, ``seq`` is the next chunk.
+    ``number`` is the line number of the first line in ``chunks``. If ``chunks`` is empty, ``seq`` is the next
+    chunk.
     """
     found, total = _lines(chunks, wanted)
     limit = line_limit([len(data) for _stream, data in found.values()], longest=_MAX_LINE_CHARACTERS)

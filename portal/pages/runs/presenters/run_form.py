@@ -106,7 +106,7 @@ class RunForm:
 
     @property
     def selected_team(self) -> Team | None:
-        """The selected team, even if the form is invalid; None without a team field."""
+        """The selected team, even if the form is invalid; None if the form has no team field."""
         if "team" not in self.options.fields:
             return None
         return next((team for team in self.teams if team.slug == self.options["team"].value()), None)

@@ -73,7 +73,7 @@ def layout(
 
 
 def _notice_tone(skill: Skill, version: Version | None) -> str:
-    """The tone of the most severe notice about the version; "" without notices."""
+    """The tone of the most severe notice about the version; "" if there is none."""
     if version and version.is_held:
         return "bad"
     if skill.deprecated_at or (
