@@ -56,7 +56,7 @@ class Application:
         app = EventMiddleware(WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django)))))
         front = BodyMiddleware(HealthEndpoints(app))
         keeps = settings.SKILLQUAY_KEEP_ANSWERS
-        self.app = KeptAnswers(front, http_metrics.count_request) if keeps else front
+        self.app = KeptAnswers(front, django.run, http_metrics.count_request) if keeps else front
         if settings.SKILLQUAY_ACCESS_LOG:
             self.app = AccessLog(self.app)
 

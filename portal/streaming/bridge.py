@@ -4,15 +4,17 @@ pieces.
 
 import asyncio
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import copy_context
-from typing import Any
+from typing import Any, TypeVar
 
 from a2wsgi import WSGIMiddleware
 from a2wsgi.wsgi import Body, WSGIResponder, build_environ
 
 from portal.streaming.inner_request import CLIENT, App, Message, Receive, Scope, Send, wait_for_disconnect
 
+Result = TypeVar("Result")
 MEAN_SHARE = 0.1  # weight of the newest request in the mean duration
 _BUFFER_BYTES = 262_144  # bytes of a response that are collected before they go to the event loop
 
@@ -47,6 +49,16 @@ class WsgiBridge(WSGIMiddleware):
         duration.
         """
         return max(0, self.calls - self.workers) * self.mean_s / self.workers
+
+    async def run(self, function: Callable[[], Result | None]) -> Result | None:
+        """The result of the function in a thread for requests; None if too many requests wait for one."""
+        if self.overloaded and self._queue_s() > self.max_queue_s:
+            return None
+        self.calls += 1
+        try:
+            return await asyncio.wrap_future(self.executor.submit(copy_context().run, function))
+        finally:
+            self.calls -= 1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # type: ignore[override]
         if scope["type"] != "http":

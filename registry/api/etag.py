@@ -6,7 +6,7 @@ All ETags are strong. A compressed response adds its coding: ``"…-gzip"``. Ran
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.http import HttpRequest, HttpResponse
@@ -30,8 +30,15 @@ Response = TypeVar("Response", bound=HttpResponseBase)
 
 def document_response(request: Request, document: Document, *, status: int = 200) -> HttpResponse:
     """A private JSON response with an ETag; 304 if a GET or HEAD has this ETag in If-None-Match."""
-    data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-    return _response(request, data, kind="application/json", status=status)
+    return _response(request, _encode(document), kind="application/json", status=status)
+
+
+def renewable_response(request: Request, make: Callable[[Actor], Document]) -> HttpResponse:
+    """``document_response`` with the document for the request's actor. Kept answers are renewed by ``make``,
+    which must not reference the request, see ``drafts.renew_by``.
+    """
+    drafts.renew_by(lambda actor: _encode(make(actor)))
+    return document_response(request, make(request_actor(request)))
 
 
 def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
@@ -55,7 +62,11 @@ def etag_of(data: bytes) -> str:
 
 def document_etag(document: Document) -> str:
     """The ETag that ``document_response`` sets for this document, with its quotes."""
-    return etag_of(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode())
+    return etag_of(_encode(document))
+
+
+def _encode(document: Document) -> bytes:
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def coded_etag(etag: str, coding: str) -> str:

@@ -8,13 +8,20 @@ its endpoint calls ``keep``. Such an endpoint must declare everything on which t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from registry.changes.dependency import CATALOG, COMMON, Dependency
+from registry.identity.actors import Actor
 from registry.models import ChangeKind, Skill
+
+Renewal = Callable[[Actor], bytes | None]
+
+
+class NotRenewableError(Exception):
+    """An outdated answer can't be renewed: other headers may have changed, too."""
 
 
 @dataclass
@@ -25,6 +32,7 @@ class AnswerTerms:
     lasts_s: float | None = None  # None: until a dependency changes
     count_use: Callable[[str], None] | None = None  # counts the answer's delivery to this caller as a use
     caller: str = ""  # of the use
+    renew: Renewal | None = None
 
     @property
     def is_kept(self) -> bool:
@@ -68,6 +76,28 @@ def is_kept() -> bool:
     """
     draft = _current.get()
     return draft is not None and draft.is_kept
+
+
+def renew_by(renew: Renewal) -> None:
+    """Lets the web process renew the outdated answer for any actor with the same access without a request.
+
+    ``renew`` returns the new body, or None if the answer is unchanged. It declares dependencies like the
+    endpoint. It raises the endpoint's errors, or NotRenewableError; then the web process requests the answer
+    again. It must check everything that the endpoint checks, except the request itself, and must not
+    reference the request.
+    """
+    if draft := _current.get():
+        draft.renew = renew
+
+
+def confirm_by(state: Hashable, read_state: Callable[[Actor], Hashable]) -> None:
+    """Like ``renew_by``, for an answer that is unchanged as long as ``read_state`` returns ``state``."""
+
+    def renew(actor: Actor) -> None:
+        if read_state(actor) != state:
+            raise NotRenewableError
+
+    renew_by(renew)
 
 
 def depend_on_skill(skill: Skill | None) -> None:

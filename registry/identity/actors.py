@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -54,6 +55,12 @@ class Actor:
     def shared_run_team_ids(self) -> frozenset[int]:
         """The ids of the user's teams in which all members may read runs."""
         return frozenset(team for team, _, readers in self._memberships if readers == RunReaders.TEAM)
+
+    def detached(self) -> Actor:
+        """A copy with the memberships that the actor has read. It references no request."""
+        found = Actor(user=copy(self.user), token=self.token, scopes=self.scopes)
+        found.__dict__["_memberships"] = self._memberships
+        return found
 
     def forget_memberships(self) -> None:
         """Clears the cached memberships, after one was added."""

@@ -29,7 +29,7 @@ class WebProcesses:
         self.calls = 0
         self.bridge = WsgiBridge(defer_file_sending(self._count(application)), workers=1)
         self.django = FileMiddleware(self.bridge)
-        self.fronts = [KeptAnswers(self.django, count_request) for _ in range(number)]
+        self.fronts = [KeptAnswers(self.django, self.bridge.run, count_request) for _ in range(number)]
         self.thread = ThreadPoolExecutor(1)
         self.runner = self.thread.submit(asyncio.Runner).result()
 

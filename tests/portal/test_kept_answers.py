@@ -246,6 +246,45 @@ def test_next_request_in_each_process_answers_by_the_new_state(
                 assert not _difference(answer, expected), (name, path)
 
 
+def test_renewed_answers_equal_those_of_requests(processes, skills, team, alice, bob, charlie, administrator):
+    """Each address is read by clients with different access before and after changes, without a request if
+    the access is unchanged.
+    """
+    clients = [bearer(bob, scopes=["read"]), session(charlie)]
+    processes.get(REPORT, process=None, **clients[1])  # stores the session's client
+    archive = f"{REPORT}/versions/1.1.0/archive"
+    paths = ("/api/v1/skills", REPORT, f"{REPORT}/versions", f"{REPORT}/versions/latest", archive)
+    writes, renewed = changes(skills, team, random.Random(18)), {}
+    reads = [(path, client) for path in paths for client in clients]
+    for name in ("hide", "deprecate", "channel", "pin", "yank", "hold", "release latest", "hide"):
+        writes[name]()
+        for path, client in reads:
+            before = processes.calls
+            answer = processes.get(path, **client)
+            if processes.calls == before:
+                renewed[path] = renewed.get(path, 0) + 1
+                assert not _difference(answer, processes.get(path, process=None, **client)), (name, path)
+    assert all(renewed.get(path, 0) > 6 for path in paths)
+
+
+def test_renewed_answer_is_made_for_its_client(processes, skills, alice, bob):
+    """Two clients with the same access share the answer, and a use counts for the one that caused it."""
+    Membership.objects.filter(user=alice).update(role=Role.MEMBER)
+    first, second = bearer(alice), bearer(bob)
+    path = f"{REPORT}/versions/1.1.0/archive"
+    for client in (first, second):
+        processes.get(REPORT, **client)
+    processes.get(path, **first)
+    Skill.objects.filter(slug="weekly-report").update(description="Changed.")
+    flush()
+    Use.objects.all().delete()
+    calls = processes.calls
+    assert processes.get(path, **second).status == 200
+    assert processes.calls == calls
+    flush()
+    assert set(Use.objects.values_list("caller", flat=True)) == {f"user:{bob.pk}"}
+
+
 def test_uses_of_kept_answers_count_for_their_callers(processes, skills, alice, bob):
     path = f"{REPORT}/versions/1.1.0/archive"
     first, second = bearer(alice), bearer(bob)
@@ -362,9 +401,21 @@ def test_least_recently_used_answers_are_dropped_first(monkeypatch):
     store, log = AnswerStore(), ChangeLog()
     log.start(1)
     for key in (("a",), ("b",)):
-        store.put(key, Answer(200, [], (b"x" * 1_000,), seen=1))
-    assert store.find(("a",), log, 0.0)
-    store.put(("c",), Answer(200, [], (b"x" * 1_000,), seen=1))
-    assert [bool(store.find((key,), log, 0.0)) for key in "abc"] == [True, False, True]
+        store.put(key, Answer(200, [], (b"x" * 2_000,), seen=1))
+    assert store.find(("a",), log, 0.0)[0]
+    store.put(("c",), Answer(200, [], (b"x" * 2_000,), seen=1))
+    assert [store.find((key,), log, 0.0)[1] for key in "abc"] == [True, False, True]
     store.add_coding(("a",), b"gzip", [], b"x" * 5_000)
-    assert store.bytes == sum(answer.size for answer in store.known.values()) <= 10_000
+    assert store.bytes == sum(answer.size + 1 for answer in store.known.values()) <= 10_000
+
+
+@pytest.mark.parametrize(
+    ("headers", "key"),
+    [([(b"x", b"y" * 9_000)], ("a",)), ([], ("a", b"y" * 9_000))],
+)
+def test_memory_limit_counts_headers_and_keys(monkeypatch, headers, key):
+    monkeypatch.setattr(kept, "MAX_BYTES", 10_000)
+    store = AnswerStore()
+    store.put(key, Answer(200, headers, ()))
+    assert store.known == {}
+    assert store.bytes == 0

@@ -16,7 +16,7 @@ from registry.identity.actors import ANONYMOUS, Actor
 from registry.identity.tokens import LAST_USED_INTERVAL, note_token_use
 from registry.models import ChangeKind
 
-MAX_CREDENTIALS = 20_000
+MAX_CREDENTIALS = 5_000  # each takes about 6 kB
 _SESSION_S = 600.0  # Django stores the last use of a session every ten minutes
 Key = tuple[object, ...]
 
@@ -43,6 +43,7 @@ class Access:
     """The access of clients with one credential. It holds until a dependency changes."""
 
     key: Key = ANONYMOUS_KEY
+    actor: Actor = ANONYMOUS
     caller: str = ANONYMOUS.caller
     dependencies: Collection[Dependency] = ()
     ends_at: float = float("inf")  # Unix time
@@ -64,6 +65,7 @@ def access_of(request: HttpRequest) -> Access:
     teams = {*actor.team_ids, *({actor.token.team_id} if actor.token and actor.token.team_id else ())}
     return Access(
         key=access_key(actor),
+        actor=actor.detached(),
         caller=actor.caller,
         dependencies=(
             (ChangeKind.USER.value, actor.user.pk),
@@ -87,7 +89,9 @@ def _session_end(request: HttpRequest) -> float:
 
 
 class AccessStore:
-    """The access of clients by credential; the oldest ones are dropped above MAX_CREDENTIALS."""
+    """The access of clients by credential; the least recently used are dropped above
+    MAX_CREDENTIALS.
+    """
 
     def __init__(self) -> None:
         self.known: OrderedDict[bytes, Access] = OrderedDict()
@@ -102,6 +106,7 @@ class AccessStore:
             del self.known[credential]
             return None
         access.seen = log.number
+        self.known.move_to_end(credential)
         return access
 
     def put(self, credential: bytes, access: Access) -> None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field, replace
 
 from django.db import connection
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -27,7 +27,8 @@ MAX_BODY_BYTES = 262_144
 MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
 MAX_CODINGS = 8  # limit per answer
 _REQUEST_ID_FIELD = b'"request_id": "'  # quotes are escaped in texts, so that no text contains it
-_OVERHEAD_BYTES = 3_000  # memory of an answer besides its bodies: headers, key and dependencies
+_OVERHEAD_BYTES = 1_500  # memory of an answer besides its texts
+_HEADER_BYTES = 130  # memory of a header besides its texts
 
 
 @dataclass
@@ -43,6 +44,7 @@ class Answer:
     dependencies: Collection[Dependency] = ()
     ends_at: float = float("inf")  # Unix time
     count_use: Callable[[str], None] | None = None
+    renew: drafts.Renewal | None = None
     seen: int = -1  # the latest change number for which the answer is known to hold
     unchanged_headers: Headers = field(default_factory=list)  # headers of a 304 response; empty until needed
     # Compressed forms by Accept-Encoding.
@@ -50,8 +52,18 @@ class Answer:
 
     @property
     def size(self) -> int:
-        bodies = sum(len(body) for _, body in self.coded.values())
-        return _OVERHEAD_BYTES * (1 + len(self.coded)) + sum(map(len, self.parts)) + bodies
+        forms = [(self.headers, self.parts), *((headers, (body,)) for headers, body in self.coded.values())]
+        return _OVERHEAD_BYTES + sum(_form_size(*form) for form in forms)
+
+    def renewed(self, terms: drafts.AnswerTerms, body: bytes | None, seen: int) -> Answer:
+        """This answer with the new body, or with the old one if ``body`` is None, and with new terms."""
+        kept = replace(self, dependencies=tuple(terms.dependencies), ends_at=_end(terms), seen=seen)
+        if body is None or body == self.parts[0]:
+            return kept
+        etag = etags.etag_of(body)
+        changed = {b"etag": etag.encode(), b"content-length": str(len(body)).encode()}
+        headers = [(name, changed.get(name, value)) for name, value in self.headers]
+        return replace(kept, headers=headers, parts=(body,), etag=etag, unchanged_headers=[], coded={})
 
 
 @dataclass
@@ -103,9 +115,14 @@ def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft
         etag=response.get("ETag", ""),
         view=str(request.resolver_match.url_name) if request.resolver_match else "",
         dependencies=tuple(draft.dependencies),
-        ends_at=time.time() + draft.lasts_s if draft.lasts_s else float("inf"),
+        ends_at=_end(draft),
         count_use=draft.count_use,
+        renew=draft.renew if response.status_code == 200 else None,
     )
+
+
+def _end(terms: drafts.AnswerTerms) -> float:
+    return time.time() + terms.lasts_s if terms.lasts_s else float("inf")
 
 
 def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
@@ -132,7 +149,16 @@ def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDr
     return unchanged
 
 
+def _form_size(headers: Headers, parts: Iterable[bytes]) -> int:
+    texts = sum(len(name) + len(value) + _HEADER_BYTES for name, value in headers)
+    return texts + sum(map(len, parts))
+
+
 AnswerKey = tuple[object, ...]
+
+
+def _key_size(key: AnswerKey) -> int:
+    return sum(len(part) for part in key if isinstance(part, str | bytes))
 
 
 class AnswerStore:
@@ -142,23 +168,26 @@ class AnswerStore:
         self.known: OrderedDict[AnswerKey, Answer] = OrderedDict()
         self.bytes = 0
 
-    def find(self, key: AnswerKey, log: ChangeLog, now: float) -> Answer | None:
+    def find(self, key: AnswerKey, log: ChangeLog, now: float) -> tuple[Answer | None, bool]:
+        """The answer, and whether it is current. Outdated answers that can't be renewed are dropped."""
         answer = self.known.get(key)
         if answer is None:
-            return None
-        if now >= answer.ends_at or not (
+            return None, False
+        if now < answer.ends_at and (
             answer.seen == log.number or log.is_current(answer.seen, answer.dependencies)
         ):
+            answer.seen = log.number
+            self.known.move_to_end(key)
+            return answer, True
+        if answer.renew is None:
             self.drop(key)
-            return None
-        answer.seen = log.number
-        self.known.move_to_end(key)
-        return answer
+            return None, False
+        return answer, False
 
     def put(self, key: AnswerKey, answer: Answer) -> None:
         self.drop(key)
         self.known[key] = answer
-        self.bytes += answer.size
+        self.bytes += answer.size + _key_size(key)
         self._evict()
 
     def add_coding(self, key: AnswerKey, accepted: bytes, headers: Headers, body: bytes) -> None:
@@ -172,7 +201,7 @@ class AnswerStore:
 
     def drop(self, key: AnswerKey) -> None:
         if answer := self.known.pop(key, None):
-            self.bytes -= answer.size
+            self.bytes -= answer.size + _key_size(key)
 
     def _evict(self) -> None:
         while self.bytes > MAX_BYTES:

@@ -11,6 +11,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import psycopg
 from django.db import connection
@@ -19,6 +20,7 @@ from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from portal.streaming.kept.access import ANONYMOUS_KEY, Access, AccessStore
 from portal.streaming.kept.answers import Answer, AnswerDraft, AnswerStore
 from portal.streaming.kept.delivery import deliver
+from portal.streaming.kept.renewal import renew
 from portal.streaming.kept.request import KeptRequest, read_request
 from registry.changes import drafts
 from registry.changes.numbers import ChangeLog, Numbers, open_numbers
@@ -27,14 +29,21 @@ _log = logging.getLogger(__name__)
 _ANONYMOUS = Access()
 
 
+class RunInThread(Protocol):
+    async def __call__(self, function: Callable[[], Answer | None]) -> Answer | None: ...
+
+
 class KeptAnswers:
     """Sends kept answers; passes all other requests to ``app`` and keeps the answers that allow it.
 
-    Calls ``count(view, method, status, began)`` for each kept answer that it sends; Django counts the others.
+    Renews an outdated answer in a thread, by ``run_in_thread``, if its endpoint allows it. Calls
+    ``count(view, method, status, began)`` for each answer that it sends this way; Django counts the others.
     """
 
-    def __init__(self, app: App, count: Callable[[str, str, int, float], None]) -> None:
-        self.app, self.count = app, count
+    def __init__(
+        self, app: App, run_in_thread: RunInThread, count: Callable[[str, str, int, float], None]
+    ) -> None:
+        self.app, self.run_in_thread, self.count = app, run_in_thread, count
         self.answers = AnswerStore()
         self.accesses = AccessStore()
         self.numbers: Numbers | None = None
@@ -46,7 +55,7 @@ class KeptAnswers:
             return await self.app(scope, receive, send)
         began, now = time.perf_counter(), time.time()
         access = self.accesses.find(request.credential, log, now) if request.credential else _ANONYMOUS
-        answer = self.answers.find((*request.key, access.key), log, now) if access else None
+        answer = await self._find_answer(request, access, log, now) if access else None
         if access and answer:
             access.note_use(str((scope.get("client") or ("",))[0]), now)
             status = await self._deliver(answer, access, request, scope, send)
@@ -54,6 +63,21 @@ class KeptAnswers:
         if scope["method"] == "HEAD":
             return await self.app(scope, receive, send)
         return await self._request_answer(request, log.number, scope, receive, send)
+
+    async def _find_answer(
+        self, request: KeptRequest, access: Access, log: ChangeLog, now: float
+    ) -> Answer | None:
+        """The kept answer, renewed if it is outdated; None if Django has to answer the request."""
+        key, number = (*request.key, access.key), log.number
+        answer, is_current = self.answers.find(key, log, now)
+        if answer is None or is_current:
+            return answer
+        renewed = await self.run_in_thread(lambda: renew(answer, access.actor, request.language, number))
+        if renewed:
+            self.answers.put(key, renewed)
+        else:
+            self.answers.drop(key)
+        return renewed
 
     async def _read_log(self) -> ChangeLog | None:
         """The change numbers up to the last commit; None if the database does not answer."""

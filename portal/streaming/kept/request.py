@@ -30,6 +30,7 @@ class KeptRequest:
     key: tuple[object, ...]
     credential: bytes
     headers: dict[bytes, bytes]
+    language: str
 
 
 def read_request(scope: Scope) -> KeptRequest | None:
@@ -61,7 +62,7 @@ def read_request(scope: Scope) -> KeptRequest | None:
         scope.get("root_path"),
         language,
     )
-    return KeptRequest(key, credential, headers)
+    return KeptRequest(key, credential, headers, language)
 
 
 @lru_cache(maxsize=4_096)

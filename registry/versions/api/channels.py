@@ -50,8 +50,10 @@ class Channels(SkillEndpoint):
         """Lists the skill's channels, without the computed `latest`. A channel name works wherever a version
         number does.
         """
-        skill = self.skill(team, slug)
-        return etag.document_response(request, {"channels": channels_of(skill, self.actor)})
+        label = f"{team}/{slug}"
+        return etag.renewable_response(
+            request, lambda actor: {"channels": channels_of(skills.find_skill(label, actor), actor)}
+        )
 
 
 class ChannelDetail(SkillEndpoint):

@@ -71,30 +71,8 @@ class Skills(Endpoint):
         if query.get("q"):
             drafts.discard()  # the search index changes no number
             self.count(RateLimit.SEARCH)
-        drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
-        skills, cursor = self._search(query) if query.get("q") else self._list(query)
-        return etag.document_response(
-            request, documents.page_document([documents.skill_document(skill) for skill in skills], cursor)
-        )
-
-    def _list(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
-        page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
-        position = (
-            scores.ScorePosition(*page.after)
-            if page.after
-            else scores.ScorePosition(timezone.now().timestamp())
-        )
-        filters = filters_of(query, self.actor)
-        if "ids" in query or filters != Filters(for_agents=filters.for_agents):
-            visible: QuerySet[Skill] = Skill.objects.discoverable_by(self.actor)
-            if "ids" in query:
-                visible = _filter_by_ids(visible, query["ids"].split(","))
-            found, next_position = scores.page_by_score(filters.narrow(visible), page.limit, position)
-        else:
-            found, next_position = scores.page_of_discoverable(
-                self.actor, page.limit, position, for_agents=filters.for_agents
-            )
-        return found, page.next_cursor(astuple(next_position)) if next_position else None
+            return etag.document_response(request, _page_document(*self._search(query)))
+        return etag.renewable_response(request, lambda actor: _page_document(*_list(query, actor)))
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
         """A page of search hits, and the cursor of the next page or None. The cursor contains the number of
@@ -115,6 +93,30 @@ class Skills(Endpoint):
         return page_skills, cursor
 
 
+def _page_document(skills: list[Skill], cursor: str | None) -> dict[str, Any]:
+    return documents.page_document([documents.skill_document(skill) for skill in skills], cursor)
+
+
+def _list(query: dict[str, Any], actor: Actor) -> tuple[list[Skill], str | None]:
+    """A page of the skills that the actor sees in lists, and the cursor of the next page or None."""
+    drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
+    page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
+    position = (
+        scores.ScorePosition(*page.after) if page.after else scores.ScorePosition(timezone.now().timestamp())
+    )
+    filters = filters_of(query, actor)
+    if "ids" in query or filters != Filters(for_agents=filters.for_agents):
+        visible: QuerySet[Skill] = Skill.objects.discoverable_by(actor)
+        if "ids" in query:
+            visible = _filter_by_ids(visible, query["ids"].split(","))
+        found, next_position = scores.page_by_score(filters.narrow(visible), page.limit, position)
+    else:
+        found, next_position = scores.page_of_discoverable(
+            actor, page.limit, position, for_agents=filters.for_agents
+        )
+    return found, page.next_cursor(astuple(next_position)) if next_position else None
+
+
 class SkillDetail(SkillEndpoint):
     keeps_answers = True
     required_actions = {"GET": (Action.SEE,), "PATCH": (Action.SETTINGS,)}
@@ -125,8 +127,10 @@ class SkillDetail(SkillEndpoint):
         visible to you. For an old address, returns the skill that it redirects to; `skill` and `url`
         contain the current address.
         """
-        skill = self.skill(team, slug)
-        return etag.document_response(request, documents.skill_detail(skill, self.actor))
+        label = f"{team}/{slug}"
+        return etag.renewable_response(
+            request, lambda actor: documents.skill_detail(catalog.find_skill(label, actor), actor)
+        )
 
     @operation(
         "update_skill",

@@ -1,5 +1,8 @@
 """Endpoints of versions, their files and their archives."""
 
+from collections.abc import Hashable
+from typing import Any
+
 from django.db import transaction
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
@@ -36,9 +39,12 @@ from registry.api.schema import (
     read_body,
     read_query,
 )
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
+from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
-from registry.models import UseKind, Version
+from registry.lookup import skills
+from registry.models import Skill, UseKind, Version
 from registry.packages.version_numbers import normalise
 from registry.usage.recording import note_use, use_of
 from registry.versions.api.new_skill import zip_response
@@ -60,19 +66,21 @@ class Versions(SkillEndpoint):
         """Lists the skill's versions by semantic versioning, highest first. For a canonical name, lists
         only the pinned version.
         """
-        skill = self.skill(team, slug)
-        page = pagination.read_page(f"versions:{skill.uid}", read_query(PageQuery, request), kinds=(str, str))
-        rows = (
-            skill.versions.visible_to(self.actor)
-            .select_related("skill__team")
-            .defer("manifest", "body", "problems")
+        label, query = f"{team}/{slug}", read_query(PageQuery, request)
+        return etags.renewable_response(
+            request, lambda actor: _versions_page(skills.find_skill(label, actor), query, actor)
         )
-        if skill.resolved_canonical:
-            rows = rows.filter(canonicals=skill.resolved_canonical)
-        found, cursor = pagination.highest_first(rows, page, "precedence")
-        return etags.document_response(
-            request, page_document([version_summary(version) for version in found], cursor)
-        )
+
+
+def _versions_page(skill: Skill, query: dict[str, Any], actor: Actor) -> dict[str, Any]:
+    page = pagination.read_page(f"versions:{skill.uid}", query, kinds=(str, str))
+    rows = (
+        skill.versions.visible_to(actor).select_related("skill__team").defer("manifest", "body", "problems")
+    )
+    if skill.resolved_canonical:
+        rows = rows.filter(canonicals=skill.resolved_canonical)
+    found, cursor = pagination.highest_first(rows, page, "precedence")
+    return page_document([version_summary(version) for version in found], cursor)
 
 
 class VersionChangeRequest(Shape):
@@ -89,8 +97,10 @@ class VersionDetail(SkillEndpoint):
         highest version that is neither yanked nor held. It is a pre-release only if there is no other
         version.
         """
-        version = self.version(team, slug, number)
-        return etags.document_response(request, version_document(version, self.actor))
+        label = f"{team}/{slug}"
+        return etags.renewable_response(
+            request, lambda actor: version_document(_find(label, number, actor, include_held=True), actor)
+        )
 
     @operation("update_version", "Update a version's changelog", body=VersionChangeRequest, answer=VersionDoc)
     def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
@@ -110,15 +120,19 @@ class Files(SkillEndpoint):
     @operation("list_files", "List a version's files", query=PageQuery, answer=page_schema(FileDoc))
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Lists the version's files in path order with sizes and digests, without contents."""
-        version = self.version(team, slug, number)
-        page = pagination.read_page(f"files:{version.uid}", read_query(PageQuery, request), kinds=(str,))
-        after = page.after[0] if page.after else ""
-        rows = list(version.files.filter(path__gt=after).order_by("path")[: page.limit + 1])
-        page_rows = rows[: page.limit]
-        cursor = page.next_cursor([page_rows[-1].path]) if len(rows) > page.limit else None
-        return etags.document_response(
-            request, page_document([file_document(version, file) for file in page_rows], cursor)
+        label, query = f"{team}/{slug}", read_query(PageQuery, request)
+        return etags.renewable_response(
+            request, lambda actor: _files_page(_find(label, number, actor, include_held=True), query)
         )
+
+
+def _files_page(version: Version, query: dict[str, Any]) -> dict[str, Any]:
+    page = pagination.read_page(f"files:{version.uid}", query, kinds=(str,))
+    after = page.after[0] if page.after else ""
+    rows = list(version.files.filter(path__gt=after).order_by("path")[: page.limit + 1])
+    page_rows = rows[: page.limit]
+    cursor = page.next_cursor([page_rows[-1].path]) if len(rows) > page.limit else None
+    return page_document([file_document(version, file) for file in page_rows], cursor)
 
 
 class FileContent(SkillEndpoint):
@@ -128,14 +142,14 @@ class FileContent(SkillEndpoint):
     @operation("get_file", "Download one file", answer=binary_answer("application/octet-stream"))
     def get(self, request: Request, team: str, slug: str, number: str, path: str) -> HttpResponseBase:
         """Returns the file as an attachment; the ETag is the file's digest."""
-        version = self.version(team, slug, number, include_held=False)
-        require(self.actor, Action.INSTALL, skill=version.skill)
+        version = _find_installable(f"{team}/{slug}", number, self.actor)
         file = version.files.filter(path=path).first()
         if file is None:
             raise NOT_FOUND.refusal(what="file", name=path[:200])
         etag = f'"{file.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
+        _confirm_by(version, f"{team}/{slug}", number)
         response = make_attachment(HttpResponse(read_file(version, path)), path, etag)
         return _set_cache_headers(response, request, version, number)
 
@@ -163,13 +177,13 @@ class Archive(SkillEndpoint):
         zip. The download counts as an install. `format=portable` returns the skill in the open Agent Skills
         format, with a different digest.
         """
-        version = self.version(team, slug, number, include_held=False)
-        require(self.actor, Action.INSTALL, skill=version.skill)
+        version = _find_installable(f"{team}/{slug}", number, self.actor)
         if read_query(ArchiveQuery, request).get("format") == "portable":
             return self._portable(request, version)
         etag = f'"{version.digest}"'
         if unchanged := etags.not_modified(request, etag):
             return unchanged
+        _confirm_by(version, f"{team}/{slug}", number)
         use = use_of(version, UseKind.INSTALL)
         if request.method == "GET":
             note_use(use, self.actor.caller)
@@ -188,6 +202,27 @@ class Archive(SkillEndpoint):
         if request.method == "GET" and answer.status_code == 200:
             note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
         return answer
+
+
+def _find(label: str, number: str, actor: Actor, *, include_held: bool = False) -> Version:
+    return skills.find_version(skills.find_skill(label, actor), number, actor, include_held=include_held)
+
+
+def _find_installable(label: str, number: str, actor: Actor) -> Version:
+    """The version, for its content. Raises VERSION_HELD, or FORBIDDEN for actors who may not install it."""
+    version = _find(label, number, actor)
+    require(actor, Action.INSTALL, skill=version.skill)
+    return version
+
+
+def _confirm_by(version: Version, label: str, number: str) -> None:
+    """Keeps bytes of the version and their headers until one of the facts changes that they depend on."""
+    drafts.confirm_by(_state(version), lambda actor: _state(_find_installable(label, number, actor)))
+
+
+def _state(version: Version) -> Hashable:
+    skill = version.skill
+    return version.digest, use_of(version, UseKind.INSTALL), skill.slug, skill.effective_visibility
 
 
 def _set_cache_headers(
