@@ -61,8 +61,8 @@ def stored_response(stored: StoredFile) -> FileResponse:
 
 
 def make_attachment(response: Response, path: str, etag: str) -> Response:
-    """Turns the response into a download of type ``application/octet-stream``, which browsers don't render,
-    sets its ETag, and returns it.
+    """Makes the response a download of type ``application/octet-stream``, which browsers don't render. Sets
+    the ETag and returns the response.
     """
     response["Content-Type"] = "application/octet-stream"
     response["ETag"] = etag

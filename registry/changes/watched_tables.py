@@ -12,10 +12,10 @@ from registry.models import ChangeKind
 
 @dataclass(frozen=True)
 class Raise:
-    """A rule of a trigger: raises the numbers of ``kind`` whose keys ``SELECT key source`` yields; ``{row}``
-    is the changed row.
+    """A rule of a trigger. Raises the numbers of objects of ``kind``, whose keys the query ``SELECT key
+    source`` returns; ``{row}`` stands for the changed row.
 
-    With ``columns``, an update raises them only if one of these columns changes.
+    With ``columns``, an update raises the numbers only if one of these columns changes.
     """
 
     kind: ChangeKind

@@ -225,7 +225,7 @@ def _ideal_score(terms_by_key: Mapping[int, Sequence[_WeightedTerm]]) -> int:
 
 
 def _posting_weight(weight: int, mask: int) -> int:
-    """The frequency part of the posting's weight times 2, or times 3 for a word in the skill's name."""
+    """The posting's weight without its rank, times 2, or times 3 for a word in the skill's name."""
     return weight % RANK * (3 if mask & _NAME_FIELD else 2)
 
 

@@ -1,4 +1,6 @@
-"""The authorization code flow with PKCE and a nonce: the issuer's address, and the person it identifies."""
+"""The authorization code flow with PKCE and a nonce. Builds the issuer's sign-in URL, and identifies the
+person from the issuer's response.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The repository of one skill: a commit for each version, a tag for each usable one, and ``main`` at the
 latest.
 
-Commits are in the order of publication, so each new version adds a commit and never changes an earlier one.
-A yanked version keeps its commit, which ``main`` and tags never name: without it, later commits would change
-and ``git pull`` would fail.
+Commits are in the order of publication, so each new version adds a commit and never changes an earlier one. A
+yanked version keeps its commit, although neither ``main`` nor a tag names the version. Removing the commit
+would change all later commits, and ``git pull`` would fail.
 """
 
 from __future__ import annotations

@@ -38,8 +38,8 @@ class ServedRepo(MemoryRepo):
 
 
 def _read_shallow(walker: Any, wants: list[Any], deepen: Callable[[Any], None]) -> None:
-    """Reads the commits at which the client's history ends, and the depth, if any. An unlimited depth also
-    completes the history of commits that the client does not want again.
+    """Reads the commits at which the client's history ends, and the depth, if any. For an unlimited depth,
+    adds these commits to ``wants``, so that the client gets their history.
     """
     command, value = walker.read_proto_line(_SHALLOW_COMMANDS)
     while command == COMMAND_SHALLOW:

@@ -1,4 +1,6 @@
-"""Finds the skill roots of a project: its own, those named in its settings, and those it inherits."""
+"""Finds the skill roots of a project: roots in the project, roots named in its settings, and inherited
+roots.
+"""
 
 import json
 import os

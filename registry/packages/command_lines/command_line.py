@@ -85,7 +85,7 @@ class ExclusiveGroup:
 
 @dataclass(frozen=True)
 class CommandLevel:
-    """The parameters of the script or of one subcommand, and its own subcommands.
+    """The parameters of the script or of one subcommand, and the subcommands below it.
 
     Parameters are in the order of their declaration; positional ones are given in this order.
     """

@@ -54,7 +54,9 @@ def module_name(path: str) -> str:
 
 
 def shown_commands(skill_md: bytes, paths: frozenset[str]) -> frozenset[str]:
-    """The files among ``paths`` that SKILL.md calls as commands, under their path or after a placeholder."""
+    """The files among ``paths`` that SKILL.md calls as commands. A folder or placeholder may precede the
+    path, as in ``$DIR/scripts/x.py``.
+    """
     text = skill_md[:_READ_BYTES].decode("utf-8-sig", "replace")
     words = {match["path"].removeprefix("./") for match in _COMMAND.finditer(text)}
     ends = {str(PurePosixPath(*parts[start:])) for parts in map(_parts, words) for start in range(len(parts))}

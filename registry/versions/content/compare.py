@@ -22,8 +22,10 @@ Translate = Callable[[str], str]
 
 @dataclass(frozen=True)
 class FileDiff:
-    """A changed file and the comparison of its lines. ``comparison`` is None for a binary file, for unchanged
-    content, if no lines were requested, and for a file beyond the line limit (``later``).
+    """A changed file and the comparison of its lines.
+
+    ``comparison`` is None for a binary file, for unchanged content, and if no lines were requested. It is
+    also None for a file beyond the line limit, for which ``later`` is set.
     """
 
     change: FileChange

@@ -25,10 +25,10 @@ from registry.versions.publishing.locks import lock_version
 def set_additions(version: Version, wanted: Iterable[Addition], actor: Actor) -> Version:
     """Makes ``wanted`` the additions of the version, and enqueues the builds that the version now needs.
 
-    Requires ``Action.RELEASE`` and a session. Raises ADDITION_UNMAPPED for a module that our table of
-    distributions lacks, and ADDITION_NOT_NEEDED for other additions that the scripts do not need.
-    Raises VERSION_HELD or ADDITIONS_YANKED for new additions to a held or yanked version. Additions
-    can be removed at any time.
+    Requires ``Action.RELEASE`` and a session. Raises ADDITION_UNMAPPED for a module without a
+    known distribution, and ADDITION_NOT_NEEDED for other additions that the scripts do not need.
+    Raises VERSION_HELD or ADDITIONS_YANKED for new additions to a held or yanked version.
+    Additions can be removed at any time.
     """
     if actor.token:
         raise FORBIDDEN.refusal(action=Action.RELEASE.value)

@@ -28,8 +28,8 @@ class Offer:
 
 @dataclass(frozen=True)
 class OfferedAdditions:
-    """The needs that can be added. ``unmapped`` are imported modules that our table maps to no distribution.
-    They can't be added, because another project may own the distribution that has the module's name.
+    """The needs that can be added. ``unmapped`` are imported modules without a known distribution. They can't
+    be added, because another project may own the distribution that has the module's name.
     """
 
     offers: tuple[Offer, ...] = ()

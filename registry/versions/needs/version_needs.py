@@ -29,7 +29,7 @@ class Need:
 
     ``state`` is "added" if a maintainer added the need to the version, and "unknown" for programs, because
     only a worker knows which programs it has. ``required`` is False for a module that the scripts can work
-    without. ``distribution`` is "" for a module that our table lacks.
+    without. ``distribution`` is "" for a module without a known distribution.
     """
 
     kind: NeedKind
@@ -43,7 +43,7 @@ class Need:
 
     @property
     def library(self) -> str:
-        """The distribution that can be added: for a Python module in our table; otherwise ""."""
+        """The distribution that can be added: the known distribution of a Python module, otherwise ""."""
         is_known = self.ecosystem == "python" and self.distribution
         return str(canonicalize_name(self.distribution)) if is_known else ""
 

@@ -44,7 +44,9 @@ _TEXT_METHODS = frozenset(
 
 
 def add(left: Any, right: Any) -> Any:
-    """``left + right`` for numbers, texts and lists; UNKNOWN if it is not possible or too long."""
+    """``left + right`` for numbers, texts and lists. UNKNOWN for other values, and if the result is too
+    long.
+    """
     if isinstance(left, str) or isinstance(right, str):
         return concatenate((left, right))
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
