@@ -3,7 +3,10 @@ from registry.packages.problems import gettext_noop as _
 
 USERNAME_INVALID = declare("USERNAME_INVALID", lambda *, name: ...)(
     _("“%(name)s” is not a valid user name."),
-    _("Use up to 150 letters, digits and the characters @ . + - _. The name can't start with “erased-”."),
+    _(
+        "Use up to 150 letters, digits and the characters @ . + - _, and a name that does not start "
+        "with “erased-”."
+    ),
 )
 USERNAME_TAKEN = declare("USERNAME_TAKEN", lambda *, name: ..., http=409)(
     _("The user name %(name)s is taken."), _("Choose another user name.")
@@ -25,7 +28,7 @@ USER_ERASED = declare("USER_ERASED", lambda *, user: ..., http=409)(
 )
 SERVICE_ACCOUNT = declare("SERVICE_ACCOUNT", lambda *, user: ..., http=409)(
     _("Can't change %(user)s here: service accounts have no password and no administrator rights."),
-    _("Change it on the page “Service accounts” of its team."),
+    _("Change the service account on the page “Service accounts” of its team."),
 )
 SERVICE_ROLE_INVALID = declare("SERVICE_ROLE_INVALID", lambda *, role: ...)(
     _("A service account can't have the role %(role)s."), _("Choose viewer, member or maintainer.")

@@ -54,11 +54,8 @@ QUERY_UNKNOWN = declare("QUERY_UNKNOWN", lambda *, field, known: ..., http=400)(
     _("Unknown query parameter: `%(field)s`."), _("Use only known parameters: %(known)s.")
 )
 CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
-    _("The value of `cursor` or `since` is not valid for this list."),
-    _(
-        "Send the first request without this parameter, then the value from the previous response "
-        "with the same filters."
-    ),
+    _("The `cursor` or `since` parameter is not valid for this list."),
+    _("Start without this parameter, then send the value from the previous response with the same filters."),
 )
 IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
     _("`Idempotency-Key` must be 1 to 200 printable ASCII characters without spaces."),
@@ -73,9 +70,9 @@ IDEMPOTENCY_UNDER_WAY = declare("IDEMPOTENCY_UNDER_WAY", http=409, retryable=Tru
 )
 PRECONDITION_FAILED = declare("PRECONDITION_FAILED", http=412)(
     _("The resource has changed since you last read it."),
-    _("Read the resource again, and send its new ETag as `If-Match`."),
+    _("Get the resource again, then send its new ETag as `If-Match`."),
 )
 INTERNAL = declare("INTERNAL", http=500, retryable=True)(
-    _("Something went wrong on our side."),
+    _("The server could not complete the request because of an internal error."),
     _("Try again; if the error persists, give the `request_id` to an administrator."),
 )

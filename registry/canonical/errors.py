@@ -22,5 +22,5 @@ CANONICAL_MOVED = declare("CANONICAL_MOVED", lambda *, version, digest: ..., htt
 )
 CANONICAL_NO_PROPOSAL = declare("CANONICAL_NO_PROPOSAL", lambda *, name: ..., http=409)(
     _("No change to %(name)s is waiting for a decision."),
-    _("No action needed; newer versions and mirror changes are proposed automatically."),
+    _("No action needed: newer versions are proposed automatically."),
 )

@@ -19,7 +19,8 @@ TEXT_INVALID = declare("TEXT_INVALID", lambda *, field, most: ...)(
     _("Enter plain text of at most %(most)s characters."),
 )
 UNAVAILABLE = declare("UNAVAILABLE", http=503, retryable=True)(
-    _("The database or storage is temporarily unavailable."), _("Try again in a moment; nothing was changed.")
+    _("The database or storage is temporarily unavailable, so nothing was changed."),
+    _("Try again in a few seconds."),
 )
 LANGUAGE_UNKNOWN = declare("LANGUAGE_UNKNOWN", lambda *, language, known: ...)(
     _("%(language)s is not supported; supported languages: %(known)s."),

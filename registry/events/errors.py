@@ -33,7 +33,7 @@ EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...
 )
 EVENTS_UNAVAILABLE = declare("EVENTS_UNAVAILABLE", http=503)(
     _("This server can't start runs from events."),
-    _("Ask an administrator to enable the worker app on this server."),
+    _("Ask an administrator to start this server with the apps `registry`, `worker` and `portal`."),
 )
 WEBHOOK_HEADERS_INVALID = declare("WEBHOOK_HEADERS_INVALID", lambda *, header: ..., http=400)(
     _("The `%(header)s` header is missing or invalid."),
@@ -62,9 +62,6 @@ WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
     _("Ask a maintainer of the team to delete the webhook and create a new one."),
 )
 WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(
-    _("The old secret can stay valid for 0 to %(most)s hours."),
-    _(
-        "Enter the hours that the sender needs to switch to the new secret, or 0 if the old secret has "
-        "leaked."
-    ),
+    _("The old secret of a webhook can keep working for 0 to %(most)s hours."),
+    _("Choose a number of hours in this range; use 0 if the old secret has leaked."),
 )

@@ -6,12 +6,12 @@ from registry.packages.problems import gettext_noop as _
 FORBIDDEN = declare("FORBIDDEN", lambda *, action: ..., http=403)(
     _("You don't have permission for this action: %(action)s."),
     _(
-        "Ask an owner of the team or an administrator, or sign in if you used an access token; "
-        "see docs/reference/permissions.md for the permissions of each role."
+        "Ask a team owner for a role with this permission (see docs/reference/permissions.md), or "
+        "sign in if you used an access token."
     ),
 )
 SIGN_IN_REQUIRED = declare("SIGN_IN_REQUIRED", http=401)(
-    _("You must be signed in to do this."), _("Sign in or send an access token.")
+    _("Can't do this: you are not signed in."), _("Sign in or send an access token.")
 )
 TOKEN_INVALID = declare("TOKEN_INVALID", http=401)(
     _("The access token is unknown, expired or revoked, or its owner's account is inactive."),
@@ -22,8 +22,8 @@ TOKEN_SCOPE_MISSING = declare("TOKEN_SCOPE_MISSING", lambda *, scopes, needed: .
     _("Use a token with one of these scopes: %(needed)s."),
 )
 TOKEN_SCOPE_UNKNOWN = declare("TOKEN_SCOPE_UNKNOWN", lambda *, scopes: ...)(
-    _("Token scopes must be one or more of: %(scopes)s."),
-    _("Choose one or more of these scopes, and no others."),
+    _("Invalid token scopes; valid scopes: %(scopes)s."),
+    _("Send at least one valid scope, and no other values."),
 )
 TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
     _("The expiry date must be in the future and within a year."), _("Choose a date within the next year.")
@@ -40,7 +40,7 @@ TOKEN_ENDED = declare("TOKEN_ENDED", http=409)(
     _("The access token has expired or was revoked."), _("Create a new token.")
 )
 OVERLAP_INVALID = declare("OVERLAP_INVALID", lambda *, most: ...)(
-    _("After a rotation, the old secret can work for 0 to %(most)s hours."),
+    _("The old secret of a token can keep working for 0 to %(most)s hours."),
     _("Choose a number of hours in this range."),
 )
 UNDO_EXPIRED = declare("UNDO_EXPIRED", http=409)(
@@ -60,7 +60,7 @@ LAST_OWNER = declare("LAST_OWNER", lambda *, user, team: ..., http=409)(
     _("%(user)s is the only owner of %(team)s."), _("Make another user an owner of the team first.")
 )
 TEAM_ARCHIVED = declare("TEAM_ARCHIVED", lambda *, team: ..., http=409)(
-    _("The team %(team)s is archived. Its skills can only be read."),
+    _("Can't do this in the team %(team)s: the team is archived and read-only."),
     _("Ask an owner of the team or an administrator to unarchive it."),
 )
 RUN_TEAM_INVALID = declare("RUN_TEAM_INVALID", lambda *, team: ..., http=403)(

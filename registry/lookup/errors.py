@@ -15,7 +15,7 @@ VERSION_HELD = declare("VERSION_HELD", lambda *, version: ..., http=409)(
 )
 PURGED = declare("PURGED", lambda *, name, reason: ..., http=410)(
     _("%(name)s was purged: %(reason)s"),
-    _("Use another version or skill; the content was permanently deleted."),
+    _("Use another version or skill."),
 )
 NO_LATEST = declare("NO_LATEST", lambda *, skill: ..., http=404)(
     _("%(skill)s has no usable version: all versions are yanked, held or purged."),
@@ -23,14 +23,14 @@ NO_LATEST = declare("NO_LATEST", lambda *, skill: ..., http=404)(
 )
 VERSION_YANKED = declare("VERSION_YANKED", lambda *, version, reason: ..., severity="warning")(
     _("%(version)s was yanked: %(reason)s"),
-    _("Use another version if there is one; this version is only available by its exact number."),
+    _("Use another version if one exists."),
 )
 VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity="warning")(
-    _("%(version)s was reported as harmful, and the report is still open."),
     _(
-        "Review the version before use; until the report is decided, search may hide the skill "
-        "from other teams."
+        "%(version)s was reported as harmful; search can hide it from other teams until the report is "
+        "decided."
     ),
+    _("Review the version before you use it."),
 )
 VERSION_DEPRECATED = declare(
     "VERSION_DEPRECATED", lambda *, version, reason, successor: ..., severity="warning"
@@ -39,6 +39,6 @@ SKILL_DEPRECATED = declare("SKILL_DEPRECATED", lambda *, skill, reason, successo
     _("%(skill)s is deprecated: %(reason)s"), _("Use %(successor)s instead.")
 )
 CHANNEL_WITHDRAWN = declare("CHANNEL_WITHDRAWN", lambda *, channel, version, reason: ..., http=409)(
-    _("The channel %(channel)s can't use %(version)s, which was yanked: %(reason)s"),
+    _("Can't use the channel %(channel)s: its version %(version)s was yanked: %(reason)s"),
     _("Choose a version that is not yanked, or ask a maintainer to point the channel to another version."),
 )

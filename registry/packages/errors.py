@@ -59,7 +59,7 @@ ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
 )
 FILE_UNREADABLE = declare("FILE_UNREADABLE", lambda *, reason: ...)(
     _("Can't access the file or folder: %(reason)s."),
-    _("Check that the path exists and that you have permission to use it."),
+    _("Use an existing path that you have permission to read."),
 )
 PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
     _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
@@ -73,7 +73,7 @@ PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
     _("Rename the file or folder."),
 )
 PATH_INVISIBLE = declare("PATH_INVISIBLE", lambda *, character: ...)(
-    _("The path contains an invisible character (%(character)s), which makes it look like another path."),
+    _("The path contains the invisible character %(character)s and can be mistaken for another path."),
     _("Rename the file or folder without this character."),
 )
 PATH_RESERVED = declare("PATH_RESERVED", lambda *, name: ...)(
@@ -175,11 +175,11 @@ SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(
 )
 MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
     _("Can't migrate the folder: %(reason)s; nothing was changed."),
-    _("Check that you can write to the parent folder and that there is enough disk space for a copy."),
+    _("Allow writing to the parent folder, and free enough disk space for a copy."),
 )
 MIGRATION_INTERRUPTED = declare("MIGRATION_INTERRUPTED", lambda *, reason, path: ..., http=500)(
     _("Can't finish the migration: %(reason)s; the original folder is now %(path)s."),
-    _("Check the parent folder and the disk, then move the original folder back."),
+    _("Move the original folder from %(path)s back, then try again."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
     _("`%(field)s` was ignored: it must be %(expected)s, not %(found)s."),
@@ -194,8 +194,8 @@ FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severit
     _("Write `%(field)s` as a YAML list, with one item per line."),
 )
 FIELD_MISSPELLED = declare("FIELD_MISSPELLED", lambda *, field, known: ..., severity="notice")(
-    _("`%(field)s` is unknown and has no effect. Did you mean `%(known)s`?"),
-    _("Rename the field, or remove it."),
+    _("The field `%(field)s` is unknown and has no effect; a known field is `%(known)s`."),
+    _("Rename the field to `%(known)s`, or remove it."),
 )
 NAME_MISSING = declare("NAME_MISSING")(
     _("The skill has no `name`, and no folder or file name to use instead."),

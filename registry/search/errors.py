@@ -4,7 +4,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 GLOSSARY_LINE_INVALID = declare("GLOSSARY_LINE_INVALID", lambda *, most, count: ...)(
-    _("A glossary entry needs 2 to %(most)s different words; this one has %(count)s."),
+    _("A glossary entry needs 2 to %(most)s different synonyms, but this one has %(count)s."),
     _("Separate synonyms with commas, such as invoice, receipt, 发票."),
 )
 GLOSSARY_WORD_INVALID = declare("GLOSSARY_WORD_INVALID", lambda *, word, most: ...)(

@@ -17,9 +17,9 @@ SECRET_LIMIT = declare("SECRET_LIMIT", lambda *, most: ..., http=409)(
     _("Remove secrets that no skill needs."),
 )
 SECRET_SEALED = declare("SECRET_SEALED", lambda *, name: ..., http=409)(
-    _("Can't decrypt the secret %(name)s with this site's keys."),
+    _("Can't decrypt the secret %(name)s: its key is not in this site's settings."),
     _(
-        "Ask a maintainer of the team to set the value again, or an administrator to restore the "
+        "Ask a maintainer of the team to set the secret again, or an administrator to restore the "
         "key in SKILLQUAY_SECRETS_KEYS."
     ),
 )

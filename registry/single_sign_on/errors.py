@@ -13,15 +13,19 @@ IDENTITY_INVALID = declare("IDENTITY_INVALID", lambda *, issuer, reason: ..., ht
     _("Start again from the sign-in page; if it fails again, ask your administrator."),
 )
 IDENTITY_UNKNOWN = declare("IDENTITY_UNKNOWN", lambda *, issuer: ..., http=409)(
-    _("Your account at %(issuer)s is not linked to an account of this site."),
-    _("Sign in with your password and link it on your account page, or ask your administrator."),
+    _("Can't sign in: your account at %(issuer)s is not linked to an account of this site."),
+    _(
+        "Sign in with your password and link %(issuer)s on your account page, or ask your "
+        "administrator for an account."
+    ),
 )
 IDENTITY_INACTIVE = declare("IDENTITY_INACTIVE", http=409)(
-    _("Your account on this site is inactive."), _("Ask an administrator to reactivate it.")
+    _("Can't sign in: your account on this site is inactive."),
+    _("Ask an administrator to reactivate your account."),
 )
 IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("This account at %(issuer)s is already linked to another account of this site."),
-    _("Sign in with it to use that account, or unlink it in that account first."),
+    _("Sign in with %(issuer)s to use the other account, or unlink it on the other account's page first."),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(
     _("Can't unlink this account: you could no longer sign in."),

@@ -20,8 +20,8 @@ BACKUP_OF_OTHER_RELEASE = declare("BACKUP_OF_OTHER_RELEASE", lambda *, release: 
 KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
     _("Can't restore: the backup was made with another SKILLQUAY_SECRET_KEY."),
     _(
-        "Pass the backup's key file with --keys. To keep this site's key, use --without-keys; "
-        "users must then sign in again, and secrets must be set again."
+        "Pass the backup's key file with `--keys`, or use `--without-keys`; users must then sign "
+        "in again and teams must set their secrets again."
     ),
 )
 COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
@@ -30,8 +30,8 @@ COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
 )
 BLOBS_DAMAGED = declare("BLOBS_DAMAGED", lambda *, count, digest: ..., http=500)(
     _(
-        "Can't copy %(count)s blobs: they do not match their digests, for example %(digest)s. All "
+        "Can't copy %(count)s stored files, for example %(digest)s: their content is damaged; all "
         "other data was copied."
     ),
-    _("Restore these blobs from an older backup, or publish the same packages again."),
+    _("Restore these files from an older backup, or publish the same packages again."),
 )

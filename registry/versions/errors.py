@@ -52,8 +52,8 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "%(successor)s can't be the successor: it does not exist, is yanked or held, is the same version "
-        "or skill, or has this skill as its successor."
+        "Can't use %(successor)s as the successor: it is missing, yanked, held or the same, or it "
+        "names this skill as its own successor."
     ),
     _("Choose another version that is neither yanked nor held, or another skill."),
 )
@@ -90,8 +90,8 @@ ADDITION_NOT_NEEDED = declare("ADDITION_NOT_NEEDED", lambda *, name, version: ..
     ),
 )
 ADDITION_UNMAPPED = declare("ADDITION_UNMAPPED", lambda *, module: ...)(
-    _("Can't add the module %(module)s: the library that contains it is not known for certain."),
-    _("Find out which library contains the module, then declare it in `requirements.txt`."),
+    _("Can't add the module %(module)s: Skillquay doesn't know which library contains it."),
+    _("Declare the library that contains the module in `requirements.txt`, then publish a new version."),
 )
 ADDITIONS_YANKED = declare("ADDITIONS_YANKED", lambda *, version: ..., http=409)(
     _("Can't add libraries, hosts or secrets to %(version)s: it is yanked."),

@@ -16,5 +16,5 @@ RUN_NOTES_TOO_MANY = declare("RUN_NOTES_TOO_MANY", lambda *, limit: ...)(
     _("A run can't have more than %(limit)s notes."), _("Edit or delete a note.")
 )
 RUN_CONTENT_ERASED = declare("RUN_CONTENT_ERASED", http=409)(
-    _("The run's content was erased."), _("Choose another run.")
+    _("The run's content was erased."), _("Choose a run whose content still exists.")
 )

@@ -6,23 +6,26 @@ CHILD_REQUEST_INVALID = declare("CHILD_REQUEST_INVALID", lambda *, reason: ...)(
     _('Send one line of JSON: {"skill": "team/slug", "parameters": {}}.'),
 )
 CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403)(
-    _("The skill does not list %(name)s in `requires`."),
-    _("Add the skill to `requires` in the front matter, then publish a new version."),
+    _("Can't start a child run: the skill does not list %(name)s in `requires`."),
+    _("Add %(name)s to `requires` in SKILL.md, then publish a new version."),
 )
 SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
     _("This skill is internal: other skills and the API can start it, but pages can't."),
     _("Run a skill that requires this skill, or use POST /api/v1/runs."),
 )
 CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
-    _("Child runs can be nested at most %(most)s levels deep."),
-    _("Reduce the number of skills that start one another in a chain."),
+    _("Can't start a child run: child runs can be nested at most %(most)s levels deep."),
+    _("Change the skills so that fewer of them start each other in a chain."),
 )
 CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
     _("Can't start a child run: the root run's limit is used up (%(what)s)."),
     _("Start fewer or smaller child runs; all of them share the root run's limits."),
 )
 CHILD_CALLER_GONE = declare("CHILD_CALLER_GONE", http=403)(
-    _("The user who started the run is inactive, or the token was revoked or has expired."),
+    _(
+        "Can't start a child run: the caller's account is inactive, or the caller's token was revoked "
+        "or has expired."
+    ),
     _("Start the run again with an active account or token."),
 )
 CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit: ...)(
@@ -30,5 +33,6 @@ CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit:
     _("Write large results to a file in output_dir and pass it on as an artifact."),
 )
 CHILD_RUNS_CLOSED = declare("CHILD_RUNS_CLOSED")(
-    _("Can't start a child run: this run has ended."), _("Wait for all child runs before the script ends.")
+    _("Can't start a child run: this run has ended."),
+    _("Change the script so that it waits for all child runs before it ends."),
 )

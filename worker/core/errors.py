@@ -4,7 +4,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 CANCELLED = declare("CANCELLED", retryable=True)(
-    _("The run was cancelled."), _("Run the skill again if you did not mean to cancel the run.")
+    _("The run was cancelled."), _("Run the skill again if you still need the result.")
 )
 WORKER_LOST = declare("WORKER_LOST", retryable=True)(
     _("The worker was lost during the run, so the outcome is unknown."),

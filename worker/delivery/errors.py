@@ -9,10 +9,7 @@ SUBSCRIPTION_KIND_UNKNOWN = declare("SUBSCRIPTION_KIND_UNKNOWN", lambda *, value
 )
 SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *, channel: ...)(
     _("The address is invalid for the channel %(channel)s."),
-    _(
-        "Send a URL for a webhook or chat, and an e-mail address for a team's e-mail. In all other "
-        "cases, send no address; an inbox can't receive test messages."
-    ),
+    _("Send a URL for a webhook or chat, an e-mail address for a team's e-mail, and no address otherwise."),
 )
 SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, least: ...)(
     _(
@@ -38,10 +35,13 @@ MAIL_NOT_CONFIGURED = declare("MAIL_NOT_CONFIGURED", http=503)(
     _("Choose another channel, or ask an administrator for a mail server."),
 )
 DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=409)(
-    _("Can't retry this delivery: it is %(state)s, and only queued and failed ones can be retried."),
-    _("Replay a sent notification to send it again with a new ID, or send a new test message."),
+    _(
+        "Can't retry this delivery: its state is %(state)s, but only queued and failed deliveries can "
+        "be retried."
+    ),
+    _("Replay the delivery if it was sent, or send a new test message."),
 )
 DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
     _("Can't replay this delivery: only sent or failed notifications can be replayed."),
-    _("Retry a queued or failed delivery, or send a new test message."),
+    _("Retry the delivery if it is queued or failed, or send a new test message."),
 )

@@ -24,10 +24,7 @@ DEPENDENCIES_HOST = declare("DEPENDENCIES_HOST", lambda *, host: ...)(
 )
 DEPENDENCIES_CHANGED = declare("DEPENDENCIES_CHANGED", lambda *, reason: ...)(
     _("The dependencies do not match the lock file: %(reason)s"),
-    _(
-        "Generate the lock file again if it is outdated; otherwise, find out why the index serves "
-        "a different file."
-    ),
+    _("Generate the lock file again, or ask an administrator why the package index serves a different file."),
 )
 DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The dependencies are larger than %(limit)s MB or contain too many files."),

@@ -11,13 +11,10 @@ MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
     _("The run can't save memory for this owner without a review."),
-    _(
-        "Leave out `ownerId` to save the memory for the caller. Only the other owner sees whether "
-        "the proposal was accepted."
-    ),
+    _("Wait for the other owner's decision, or leave out `ownerId` to save the memory for the caller."),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
-    _("This memory has no owner: the run has no user or team to assign it to."),
+    _("Can't save the memory: the run has no user or team that can own it."),
     _("Run the skill as a signed-in user, for one of your teams."),
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
@@ -36,9 +33,6 @@ MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Correct the value; /api/docs/ describes what each field accepts."),
 )
 MEMORY_DELETED = declare("MEMORY_DELETED", http=410)(
-    _("This memory was deleted."),
-    _(
-        "Restore a memory within 15 minutes of its deletion; after that, or if it was stored again, store or "
-        "use the new one."
-    ),
+    _("The memory was deleted."),
+    _("Restore the memory within 15 minutes of its deletion, or save it again."),
 )

@@ -3,7 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 MODULE_LOAD_FAILED = declare("MODULE_LOAD_FAILED", lambda *, reason: ..., severity="warning")(
     _("The module can't be loaded, so every run of it fails: %(reason)s"),
-    _("Correct the module. Move code that needs inputs, network access or secrets into `execute`."),
+    _("Correct the module, and move code that needs inputs, network access or secrets into `execute`."),
 )
 LOADED_MODULE_MISSING = declare("LOADED_MODULE_MISSING", lambda *, module: ..., severity="warning")(
     _(
@@ -11,8 +11,7 @@ LOADED_MODULE_MISSING = declare("LOADED_MODULE_MISSING", lambda *, module: ..., 
         "contain."
     ),
     _(
-        "Declare the module in `requirements.txt` or `package.json`, or import it with `npm:` in "
-        "TypeScript. For a Python library, you can also ask a maintainer to add it on the "
-        "version's page."
+        "Declare the module in `requirements.txt` or `package.json`, import it with `npm:` in "
+        "TypeScript, or ask a maintainer to add it on the version's page."
     ),
 )

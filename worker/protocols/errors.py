@@ -27,20 +27,20 @@ TIMEOUT = declare("TIMEOUT")(
 )
 PERMISSION_DENIED = declare("PERMISSION_DENIED")(
     _("The skill lacks a permission that it needs."),
-    _("Request access to the resource that the script's error message names."),
+    _("Find the resource in the script's error message, then request access to it."),
 )
 DATA_NOT_FOUND = declare("DATA_NOT_FOUND")(
-    _("The requested data was not found."), _("Check that the inputs refer to existing data.")
+    _("The requested data was not found."), _("Change the inputs so that they refer to existing data.")
 )
 EXTERNAL_SERVICE_ERROR = declare("EXTERNAL_SERVICE_ERROR", retryable=True)(
-    _("An external service used by the skill failed."), _("Try again later.")
+    _("An external service that the skill uses failed."), _("Try again later.")
 )
 INTERNAL_ERROR = declare("INTERNAL_ERROR")(
-    _("The skill failed with an unexpected error."),
-    _("Check the log, and report the error to the skill's maintainers."),
+    _("The skill failed because of an unexpected error."),
+    _("Read the log, then report the error to the skill's maintainers."),
 )
 SCRIPT_FAILED = declare("SCRIPT_FAILED")(
-    _("The script ended with an error."), _("Check the log for the script's error message.")
+    _("The script ended with an error."), _("Read the script's error message in the log.")
 )
 PACKAGE_READ_ONLY = declare("PACKAGE_READ_ONLY")(
     _("The script tried to write into its package, which is read-only."),
@@ -49,8 +49,8 @@ PACKAGE_READ_ONLY = declare("PACKAGE_READ_ONLY")(
 MODULE_MISSING = declare("MODULE_MISSING", lambda *, module: ...)(
     _("The script needs the module %(module)s, which is not installed."),
     _(
-        "Ask a maintainer to add the library or choose a runtime on the version's page, or "
-        "declare it in `requirements.txt` or `package.json` and publish a new version."
+        "Ask a maintainer to add the library on the version's page, or declare it in "
+        "`requirements.txt` or `package.json` and publish a new version."
     ),
 )
 PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
@@ -60,8 +60,8 @@ PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
 HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
     _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
     _(
-        "Ask a maintainer to add the host on the version's page. To declare it in the package, set "
-        "`security.network: allowlist` and list the host in `security.network_allowlist`."
+        "Ask a maintainer to add the host on the version's page, or list it in "
+        "`security.network_allowlist`, set `security.network: allowlist` and publish a new version."
     ),
 )
 USAGE = declare("USAGE")(
@@ -104,7 +104,7 @@ SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=
     _("Choose one of the available scripts."),
 )
 ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
-    _("Can't run the skill: it has several scripts, but none was chosen. Available scripts: %(ids)s."),
+    _("Can't run the skill: it has several scripts, but none was chosen (available: %(ids)s)."),
     _("Choose the script to run, or set `resources.entry` in the skill."),
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
@@ -112,16 +112,16 @@ ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
     _("Choose one of the scripts, or set `resources.entry` to a file in scripts/."),
 )
 ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
-    _("Can't run the skill: it needs an action, but none was chosen. Available actions: %(actions)s."),
-    _("Choose the action to run."),
+    _("Can't run the skill: it needs an action, but none was chosen (available: %(actions)s)."),
+    _("Choose one of the available actions."),
 )
 CHOICE_AMBIGUOUS = declare("CHOICE_AMBIGUOUS", lambda *, first, second: ...)(
     _("`%(first)s` and `%(second)s` can't be used together."),
     _("Choose only one: a script, an action or a tool."),
 )
 TOOL_REQUIRED = declare("TOOL_REQUIRED", lambda *, names: ...)(
-    _("Can't run the skill: it needs a tool, but none was chosen. Available tools: %(names)s."),
-    _("Choose the tool to call."),
+    _("Can't run the skill: it needs a tool, but none was chosen (available: %(names)s)."),
+    _("Choose one of the available tools."),
 )
 TOOL_UNKNOWN = declare("TOOL_UNKNOWN", lambda *, tool, names: ..., http=404)(
     _("Tool %(tool)s was not found; available tools: %(names)s."), _("Choose one of the available tools.")

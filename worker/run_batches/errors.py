@@ -19,7 +19,7 @@ RUN_BATCH_BUSY = declare("RUN_BATCH_BUSY", lambda *, limit: ..., http=409, retry
     _("You already have %(limit)s active run batches."), _("Wait until one of them ends, or cancel one.")
 )
 RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
-    _("`%(version)s` is not a version that runs can be repeated with."),
+    _("Can't repeat or cancel runs with the version `%(version)s`."),
     _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
 )
 RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
@@ -42,14 +42,12 @@ RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
 
 # Why a batch skips a run.
 RUN_BATCH_NOT_ALLOWED = declare("RUN_BATCH_NOT_ALLOWED")(
-    _("You don't have permission to do this with the run."),
+    _("You don't have permission to cancel or repeat this run."),
     _("Ask the run's caller or a maintainer of its team."),
 )
-RUN_BATCH_RUN_ENDED = declare("RUN_BATCH_RUN_ENDED")(
-    _("The run had already ended."), _("No action is needed.")
-)
+RUN_BATCH_RUN_ENDED = declare("RUN_BATCH_RUN_ENDED")(_("The run had already ended."), _("No action needed."))
 RUN_BATCH_RUN_REMOVED = declare("RUN_BATCH_RUN_REMOVED")(
-    _("The run was removed before the batch reached it."), _("No action is needed.")
+    _("The run was removed before the batch reached it."), _("No action needed.")
 )
 RUN_BATCH_STOPPED = declare("RUN_BATCH_STOPPED")(
     _("The batch was cancelled before it reached this run."), _("Start a new batch to include the run.")

@@ -28,27 +28,27 @@ NETWORK_ALLOWLIST_UNAVAILABLE = declare("NETWORK_ALLOWLIST_UNAVAILABLE", lambda 
     ),
 )
 NETWORK_HOST_REFUSED = declare("NETWORK_HOST_REFUSED", lambda *, host: ...)(
-    _("The run tried to reach %(host)s, which is not in its allowlist."),
+    _("The connection was blocked: the host %(host)s is not in the run's allowlist."),
     _("Add the host to `security.network_allowlist` of the skill, then publish a new version."),
 )
 NETWORK_PORT_REFUSED = declare("NETWORK_PORT_REFUSED", lambda *, port, host: ...)(
-    _("The run tried to reach port %(port)s of %(host)s, which is not in its allowlist."),
+    _("The connection was blocked: port %(port)s of %(host)s is not in the run's allowlist."),
     _("Add the port to `security.network_allowlist`, as %(host)s:%(port)s."),
 )
 NETWORK_ADDRESS_LITERAL = declare("NETWORK_ADDRESS_LITERAL", lambda *, host: ...)(
-    _("The run used the IP address %(host)s instead of a host from its allowlist."),
+    _("The connection was blocked: the run used the IP address %(host)s, which is not in its allowlist."),
     _("Use the host name, or add exactly this address to `network_allowlist`."),
 )
 NETWORK_ADDRESS_REFUSED = declare("NETWORK_ADDRESS_REFUSED", lambda *, host: ...)(
-    _("%(host)s has no public internet address, so the connection was blocked."),
+    _("The connection was blocked: %(host)s has no public internet address."),
     _("Ask an administrator to add the address to SKILLQUAY_OUTBOUND_ALLOW."),
 )
 NETWORK_NAME_UNKNOWN = declare("NETWORK_NAME_UNKNOWN", lambda *, host: ..., retryable=True)(
-    _("The host name %(host)s can't be resolved."),
-    _("Check the spelling of the host and the worker's DNS settings."),
+    _("Can't connect to %(host)s: the host name can't be resolved."),
+    _("Correct the host name, or ask an administrator to check the worker's DNS settings."),
 )
 NETWORK_UNREACHABLE = declare("NETWORK_UNREACHABLE", lambda *, port, host: ..., http=502, retryable=True)(
-    _("Can't connect to port %(port)s of %(host)s."), _("Try again later, or check the port.")
+    _("Can't connect to port %(port)s of %(host)s."), _("Correct the port, or try again later.")
 )
 NETWORK_TOO_MUCH = declare("NETWORK_TOO_MUCH")(
     _("The run exceeded its limit for connections or traffic, so some connections were closed."),

@@ -36,43 +36,44 @@ SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
     _("Can't change the schedule: it is %(state)s."), _("Reload the schedule to see its state.")
 )
 SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
-    _("The schedule was deleted too long ago to be restored."), _("Create a new schedule.")
+    _("Can't restore the schedule: the time limit for undoing its deletion has passed."),
+    _("Create a new schedule."),
 )
 
 # Reasons why the site pauses a schedule.
 SCHEDULE_USER_INACTIVE = declare("SCHEDULE_USER_INACTIVE", lambda *, user: ...)(
     _("The schedule runs as %(user)s, whose account is deactivated."),
-    _("Reactivate the account or let the schedule run as another account, then resume it."),
+    _("Reactivate the account or edit the schedule to run as another account, then resume the schedule."),
 )
 SCHEDULE_TOKEN_INVALID = declare("SCHEDULE_TOKEN_INVALID", lambda *, token: ...)(
     _("The schedule's access token %(token)s was revoked or has expired."),
-    _("Let the schedule run as another account or with another token, then resume it."),
+    _("Edit the schedule to run as another account or with another token, then resume the schedule."),
 )
 SCHEDULE_ACCESS_LOST = declare("SCHEDULE_ACCESS_LOST", lambda *, user, skill: ...)(
     _("The schedule runs as %(user)s, who can no longer run %(skill)s."),
-    _("Restore the access or let the schedule run as another account, then resume it."),
+    _("Restore the user's access or edit the schedule to run as another account, then resume the schedule."),
 )
 SCHEDULE_TEAM_ARCHIVED = declare("SCHEDULE_TEAM_ARCHIVED", lambda *, team: ...)(
-    _("The team %(team)s is archived."), _("Unarchive the team, then resume the schedule.")
+    _("The schedule's team %(team)s is archived."), _("Unarchive the team, then resume the schedule.")
 )
 SCHEDULE_SKILL_MOVED = declare("SCHEDULE_SKILL_MOVED", lambda *, skill: ...)(
     _("The skill now belongs to another team: %(skill)s."),
-    _("Check that you trust the new owner, then resume the schedule."),
+    _("Resume the schedule if you trust the new owner."),
 )
 SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)(
     _("Can't run the schedule: the skill %(skill)s was deleted."), _("Schedule another skill.")
 )
 SCHEDULE_INPUTS_CHANGED = declare("SCHEDULE_INPUTS_CHANGED", lambda *, version: ...)(
     _("The inputs of %(version)s differ from those for which the schedule was saved."),
-    _("Edit the schedule to check its inputs, or resume it if they still fit."),
+    _("Edit the schedule's inputs, or resume the schedule if the inputs are still right."),
 )
 SCHEDULE_PERMISSIONS_CHANGED = declare("SCHEDULE_PERMISSIONS_CHANGED", lambda *, version: ...)(
     _("The permissions of %(version)s differ from those for which the schedule was saved."),
-    _("Check the permissions of the version, then resume the schedule."),
+    _("Review the version's permissions, then resume the schedule."),
 )
 SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: ...)(
     _("The content of %(version)s differs from the content that the schedule is pinned to."),
-    _("Check the version, then edit the schedule to pin it again."),
+    _("Review the version, then edit the schedule to pin the version again."),
 )
 
 # Reasons why a due time has no run.

@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 SCRIPT_SYNTAX = declare("SCRIPT_SYNTAX", lambda *, interpreter, reason: ..., severity="warning")(
     _("%(interpreter)s can't read this script: %(reason)s."),
-    _("Correct the line. If the script needs a newer interpreter, rewrite the line for this one."),
+    _("Correct the line, or rewrite it for this version of the interpreter."),
 )
 SCRIPT_LINE_ENDS = declare("SCRIPT_LINE_ENDS", severity="warning")(
     _("The script has CRLF line endings, which a shell reads as part of the commands."),
@@ -26,7 +26,7 @@ PROMPT_COMMAND = declare("PROMPT_COMMAND", lambda *, command: ..., severity="not
 PROMPT_PLACEHOLDER_EMPTY = declare(
     "PROMPT_PLACEHOLDER_EMPTY", lambda *, placeholder, count: ..., severity="notice"
 )(
-    _("%(placeholder)s becomes empty text if a run gets the expected number of arguments (%(count)s)."),
+    _("The skill declares %(count)s arguments, so %(placeholder)s is replaced by empty text."),
     _("Declare the argument in `arguments`, or write the text without the $ sign."),
 )
 LIMIT_EXCEEDED = declare("LIMIT_EXCEEDED", lambda *, field, value, limit: ..., severity="notice")(

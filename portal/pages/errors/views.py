@@ -33,7 +33,7 @@ _TEXTS = {
         ),
     ),
     500: (
-        _("Something went wrong on our side"),
+        _("The server could not complete the request"),
         _("No data was lost. Try again; if the error persists, give an administrator the request ID."),
     ),
 }

@@ -6,9 +6,10 @@ GIT_REQUEST_INVALID = declare("GIT_REQUEST_INVALID", lambda *, reason: ..., http
     _("Fetch with git 2.0 or newer, or with another client of the smart HTTP protocol."),
 )
 GIT_READ_ONLY = declare("GIT_READ_ONLY", http=403)(
-    _("Repositories are read only and use the smart HTTP protocol."),
-    _("Publish new versions with a page, the API or a command; the next fetch contains them."),
+    _("Can't push: the site's Git repositories are read-only and support only the smart HTTP protocol."),
+    _("Publish new versions on a page, with the API or with a command; then fetch again."),
 )
 GIT_BUSY = declare("GIT_BUSY", http=503, retryable=True)(
-    _("The server is building other repositories."), _("Try again in a few seconds.")
+    _("Can't build the repository now: the server is busy with other repositories."),
+    _("Try again in a few seconds."),
 )

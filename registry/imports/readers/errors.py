@@ -39,14 +39,11 @@ GIT_REPOSITORY = declare("GIT_REPOSITORY")(
 )
 GIT_REF = declare("GIT_REF", lambda *, what, name: ...)(
     _("The repository has no %(what)s %(name)s."),
-    _(
-        "Check the spelling and whether the repository has commits, or leave out the option to "
-        "import the default branch."
-    ),
+    _("Correct the name, or leave out the option to import the default branch."),
 )
 GIT_PATH = declare("GIT_PATH", lambda *, name: ...)(
     _("The folder %(name)s was not found in the commit."),
-    _("Check the path; it must be relative to the repository root."),
+    _("Use the path of an existing folder, relative to the root of the repository."),
 )
 GIT_SUBMODULE = declare("GIT_SUBMODULE", severity="notice")(
     _("The submodule was skipped because it is a separate repository."),
