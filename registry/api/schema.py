@@ -35,8 +35,7 @@ class WaitQuery(Query):
         required=False,
         min_value=0,
         max_value=MAX_WAIT_S,
-        help_text="Seconds to wait for the result; the server waits for at most 60. The response is "
-        "sent as soon as the result is available.",
+        help_text="Maximum number of seconds to wait for the result, up to 60.",
     )
 
 

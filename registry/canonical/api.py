@@ -61,10 +61,10 @@ class NamedSkill(Endpoint):
 
     @operation("get_canonical_skill", "Get a canonical skill or a skill by its slug", answer=SkillDetailDoc)
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Returns the skill for a bare slug or `_canonical_<slug>`. A bare slug names a skill of your teams,
-        or the canonical skill if your teams have none. `_canonical_<slug>` always names the canonical skill.
-        If several of your teams have the slug, the error lists the candidates. In paths of the form
-        `{team}/{slug}`, write `_canonical_/<slug>`.
+        """Returns the skill for a bare slug or for `_canonical_<slug>`. A bare slug means a skill of your
+        teams; if your teams have none, it means the canonical skill. If several of your teams have the
+        slug, the error lists the candidates. In paths of the form `{team}/{slug}`, write
+        `_canonical_/<slug>`.
         """
         skill = skills.find_skill(slug, self.actor)
         return etags.document_response(request, skill_detail(skill, self.actor))
@@ -75,8 +75,8 @@ class Canonicals(Endpoint):
 
     @operation("list_canonical", "List canonical skills", query=PageQuery, answer=page_schema(CanonicalDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists canonical skills, sorted by slug. Administrators also see mirrors without an accepted
-        version.
+        """Lists canonical skills, sorted by slug. Administrators also see mirrors that have no accepted
+        version yet.
         """
         page = pagination.read_page("canonical", read_query(PageQuery, request), kinds=(str,))
         after = page.after[0] if page.after else ""
@@ -103,7 +103,7 @@ class CanonicalDetail(_CanonicalEndpoint):
         answer=CanonicalDoc,
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Pins a version under the canonical name. To preview the affected callers, get the proposal first.
+        """Pins a version as the canonical skill. Get the proposal first to preview the affected callers.
         Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
@@ -120,8 +120,8 @@ class CanonicalDetail(_CanonicalEndpoint):
 
     @operation("unset_canonical", "Remove a canonical name", body=Reason)
     def delete(self, request: Request, slug: str) -> HttpResponse:
-        """Removes the canonical name, but keeps the skill and the change history. A mirror is no longer
-        refreshed. Requires administrator rights and a session.
+        """Removes the canonical name; the skill and the history of changes stay. A mirror is no longer
+        updated. Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         pins.unset(bare, self.actor, reason=read_body(Reason, request.data)["reason"])
@@ -133,9 +133,9 @@ class CanonicalMirror(_CanonicalEndpoint):
         "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Makes the canonical skill a mirror of the skill at a URL. Copies it now, and then at the given
-        interval. The pinned version changes only when an administrator accepts a new copy. Requires
-        administrator rights and a session.
+        """Makes the canonical skill a mirror of the skill at a URL. The site copies the skill now and then at
+        the given interval. The pinned version changes only when an administrator accepts a new copy.
+        Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(MirrorRequest, request.data)
@@ -228,7 +228,7 @@ class CanonicalText(Endpoint):
         answer={(200, "text/markdown"): OpenApiResponse(OpenApiTypes.STR, description="The text.")},
     )
     def get(self, request: Request, slug: str) -> HttpResponse:
-        """Returns a line `Base directory for this skill: …`, then SKILL.md without front matter.
+        """Returns the line `Base directory for this skill: …`, followed by SKILL.md without front matter.
         `${CLAUDE_SKILL_DIR}` is replaced by that directory. Commands in the text are not executed, and
         arguments are not inserted. The request counts as a use of the skill.
         """

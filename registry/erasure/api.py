@@ -21,7 +21,7 @@ class ExportDoc(Doc):
     memberships = serializers.ListField(child=serializers.DictField())
     pins = serializers.ListField(child=serializers.DictField(), help_text="Skills on your home page.")
     tokens = serializers.ListField(
-        child=serializers.DictField(), help_text="API tokens, without their secrets."
+        child=serializers.DictField(), help_text="Access tokens, without their secrets."
     )
     sessions = serializers.IntegerField(help_text="The number of your open sessions.")
     versions = serializers.ListField(child=serializers.DictField(), help_text="Versions that you published.")
@@ -61,9 +61,9 @@ class MyErasure(Endpoint):
 
     @operation("erase_me", "Erase your account", body=EraseAccountRequest, answer=ErasedAccountDoc)
     def post(self, request: Request) -> HttpResponse:
-        """Permanently anonymizes your account, and deletes your tokens, your sessions and the content of your
-        runs. Versions that you published stay under an opaque name. Fails if you are the last administrator,
-        or the last owner of a team with other members.
+        """Permanently replaces your user name by an opaque name, and deletes your tokens, your sessions and
+        the content of your runs. Versions that you published stay under the opaque name. Fails if you are
+        the last administrator, or the last owner of a team with other members.
         """
         user = self.actor.user
         if user is None:

@@ -139,7 +139,7 @@ class ImportSummaryDoc(Doc):
 class ImportDoc(ImportSummaryDoc):
     rows = ImportRowDoc(many=True)
     next_cursor = serializers.CharField(
-        allow_null=True, help_text="Cursor for the next page of rows; null on the last page."
+        allow_null=True, help_text="Value of `cursor` for the next page of rows; null on the last page."
     )
 
 
@@ -169,8 +169,8 @@ class Imports(Endpoint):
         answer={200: ImportDoc, 202: ImportSummaryDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Starts an import. Send a JSON body that describes a source, or the bytes of a zip or tar.gz with
-        the query parameter `team`. With `?wait=30`, the server waits up to 30 seconds for the import to end,
+        """Starts an import. Send a JSON body that describes a source, or send a zip or tar.gz as the body
+        with the query parameter `team`. With `?wait=30`, the server waits up to 30 seconds for the end,
         then returns 200 with the rows.
         """
         body, content = _read_request(request)
@@ -219,7 +219,9 @@ class Sources(Endpoint):
 
     @operation("list_sources", "List sources", query=SourcesQuery, answer=page_schema(SourceDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists the sources of your teams, newest first. The first import creates a source."""
+        """Lists the sources of your teams, newest first. The first import from a location creates its
+        source.
+        """
         query = read_query(SourcesQuery, request)
         found = Source.objects.visible_to(self.actor).select_related("team")
         if "team" in query:
@@ -249,10 +251,10 @@ class SourceDrift(Endpoint):
     required_actions = {"GET": (Action.PUBLISH,)}
     requires_sign_in = True
 
-    @operation("get_source_drift", "Get a source's drift", answer=DriftDoc)
+    @operation("get_source_drift", "Check a source for changes", answer=DriftDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Compares the source with its last import. For git, only the refs of the repository are read; other
-        kinds of sources are not contacted.
+        """Compares the source with its last import. For git, reads the refs of the repository. Other kinds of
+        sources are not contacted, so `has_changes` is null.
         """
         drift = detect_drift(sources.find_source(uid, self.actor), self.actor)
         return etag.document_response(request, DriftDoc.document(drift))
@@ -269,7 +271,7 @@ class SourceImports(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Imports the source again. Unchanged skills are reported as `unchanged`."""
+        """Imports the source again. The rows of unchanged skills have the outcome `unchanged`."""
         read_query(WaitQuery, request)
         report = queue.request_import(sources.find_source(uid, self.actor), self.actor)
         return _accepted_response(request, report)

@@ -25,8 +25,10 @@ class _PathsQuery(Query):
         required=False,
         default=list,
         max_length=200,
-        help_text="Paths of the files that the agent works on, relative to the project, such as "
-        "`src/a.py`. Separate them with commas or repeat the parameter.",
+        help_text=(
+            "Paths of the files that the agent works on, relative to the project. Separate them with "
+            "commas or repeat the parameter."
+        ),
     )
 
     def validate_paths(self, texts: list[str]) -> list[str]:
@@ -46,7 +48,10 @@ class ListingQuery(_PathsQuery):
     format = serializers.ChoiceField(
         default="json",
         choices=["json", *formats.FORMATS],
-        help_text="`xml` is the element `<available_skills>` of the open Agent Skills format.",
+        help_text=(
+            "Format of the response; `xml` is the element `<available_skills>` of the open Agent "
+            "Skills format."
+        ),
     )
     limit = serializers.IntegerField(
         required=False,
@@ -133,9 +138,9 @@ class Listings(Endpoint):
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns the skills of your teams and of teams that they subscribe to, and bundled and canonical
-        skills. The listing takes at most 1 % of the context window. The format `json` includes the reasons;
-        the other formats are for prompts.
+        """Returns the skills of your teams, of the teams they subscribe to, and bundled and canonical skills.
+        The listing takes at most 1 % of the context window. The format `json` includes the reason for each
+        skill; the other formats are for prompts.
         """
         query = read_query(ListingQuery, request)
         form = query["format"]
@@ -160,8 +165,8 @@ class AgentSkills(Endpoint):
         "skills_list", "List the skills that an agent may load", query=AgentQuery, answer=AgentSkillsDoc
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns up to `limit` skills that your agents may load, in the listing's order but without its
-        budget, with longer descriptions. For the agent tool `skills_list`.
+        """Returns up to `limit` skills that your agents may load, in the order of the agent listing but with
+        longer descriptions. The agent tool `skills_list` uses this endpoint.
         """
         query = read_query(AgentQuery, request)
         found = load.skills_list(self.actor, paths=query["paths"], limit=query["limit"])
@@ -173,7 +178,7 @@ class LoadQuery(Query):
         default="",
         allow_blank=True,
         max_length=300,
-        help_text="An id, `team/slug` of a skill visible to you, a name, or part of a name.",
+        help_text="An id, `team/slug`, a name or part of a name.",
     )
 
 
@@ -182,8 +187,9 @@ class AgentSkill(Endpoint):
 
     @operation("skills_load", "Load a skill", query=LoadQuery, answer=LoadedSkillDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns the SKILL.md of the skill with this id or name, or of the first skill whose name contains
-        the text, ignoring case. For the agent tool `skills_load`. The request counts as a use of the skill.
+        """Returns SKILL.md of the skill with this id or name; otherwise, of the first skill whose name
+        contains `name`, ignoring case. The request counts as a use of the skill. The agent tool
+        `skills_load` uses this endpoint.
         """
         name = read_query(LoadQuery, request)["name"]
         loaded = load.skills_load(name, self.actor, is_use=request.method == "GET")

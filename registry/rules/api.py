@@ -116,9 +116,10 @@ class PermissionDecision(Endpoint):
         answer=PermissionDecisionDoc,
     )
     def get(self, request: Request) -> HttpResponse:
-        """Checks deny rules, the canonical version, allow rules and safe properties, in this order, and
-        returns the first decision. If none decides, the outcome is `ask`: a run that a token starts waits for
-        approval; a person can start it directly. Agents can't run a version with `disable-model-invocation`.
+        """Checks deny rules, the canonical version, allow rules and safe properties, in this order; the first
+        that applies decides. If none applies, the outcome is `ask`: runs started with a token wait for
+        approval, and people can start runs directly. Agents can never run a version with
+        `disable-model-invocation`.
         """
         query, actor = read_query(PermissionQuery, request), self.actor
         label, _, number = query["skill"].partition("@")
@@ -174,9 +175,9 @@ class TokenRules(_RulesOf):
     @operation("add_token_rule", "Add a rule for an access token", body=RuleRequest, answer={201: RuleDoc})
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Adds a rule for the token. An allow rule applies while the owner may grant permissions in the team
-        of the run. It never overrides a deny rule of that team. Requires a session of the token's owner or of
-        an administrator.
+        """Adds a rule for the token. An allow rule applies only while the token's owner may grant permissions
+        in the team of the run. Deny rules of that team take precedence. Requires a session of the token's
+        owner or of an administrator.
         """
         return self.add_rule(request, find_token(uid, self.actor))
 
@@ -192,13 +193,13 @@ class RuleDetail(_OneRule):
 
     @operation("get_rule", "Get a rule", answer=RuleDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the rule even if it was removed."""
+        """Returns the rule, even after its removal."""
         return self.respond(request, edit.find_rule(uid, self.actor))
 
     @operation("remove_rule", "Remove a rule", answer=RuleDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Removes the rule. Requires a session, and for a team's rule the maintainer role (allow rules) or
-        the owner role (deny rules).
+        """Removes the rule. Requires a session. For a rule of a team, removing an allow rule requires the
+        maintainer role, and removing a deny rule the owner role.
         """
         return self.respond(request, edit.remove_rule(edit.find_rule(uid, self.actor), self.actor))
 

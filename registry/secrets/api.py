@@ -107,8 +107,8 @@ class Secrets(Endpoint):
 
     @operation("list_secrets", "List a team's secrets", answer=SecretsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the team's secrets with names, dates and grants, but never a value. Requires a session, and
-        team membership or administrator rights.
+        """Lists the names, dates and grants of the team's secrets, never their values. Requires a session,
+        and team membership or administrator rights.
         """
         document = secrets_document(skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, document)
@@ -120,7 +120,9 @@ class SecretDetail(Endpoint):
 
     @operation("set_secret", "Set a secret", body=SecretRequest, answer=SecretDoc)
     def put(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Sets the secret or replaces its value; grants stay. Requires the maintainer role and a session."""
+        """Sets the secret or replaces its value. Existing grants stay. Requires the maintainer role and a
+        session.
+        """
         # before the body is validated, so that non-members get 404
         holder = skills.find_team(team, self.actor)
         body = read_body(SecretRequest, request.data)
@@ -130,8 +132,8 @@ class SecretDetail(Endpoint):
 
     @operation("remove_secret", "Remove a secret")
     def delete(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Deletes the value and its grants; this can't be undone. Requires the maintainer role
-        and a session.
+        """Permanently deletes the secret's value and its grants. Requires the maintainer role and a
+        session.
         """
         values.remove_secret(
             values.find_secret(skills.find_team(team, self.actor), name, self.actor), self.actor
@@ -148,8 +150,8 @@ class SecretGrants(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Grants the secret to one digest, or to all versions that the team has reviewed. Requires the owner
-        role and a session.
+        """Grants the secret to one version, identified by its digest, or to all versions that the team has
+        reviewed. Requires the owner role and a session.
         """
         secret = values.find_secret(skills.find_team(team, self.actor), name, self.actor)
         body = read_body(SecretGrantRequest, request.data)
@@ -165,9 +167,7 @@ class SecretGrantDetail(Endpoint):
 
     @operation("revoke_secret", "Revoke a grant", answer=SecretGrantDoc)
     def delete(self, request: Request, team: str, uid: str) -> HttpResponse:
-        """Revokes the grant, so that runs that start later don't get the secret. Requires the maintainer role
-        and a session.
-        """
+        """Revokes the grant. Later runs do not get the secret. Requires the maintainer role and a session."""
         row = secrets_grants.revoke(uid, skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, grant_document(row))
 
@@ -180,8 +180,8 @@ class VersionSecrets(Endpoint):
         "get_version_secrets", "List the secrets that a version needs", query=TeamQuery, answer=SecretNeedsDoc
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns whether one of your teams has set and granted each secret, and the hosts to which a run
-        could send secrets. Requires a session.
+        """Returns, for each secret, whether the team has set and granted it. Also returns the hosts to which
+        a run could send secrets. Requires a session.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         return etag.document_response(request, needs_document(version, holder))
@@ -202,8 +202,8 @@ class VersionReviewed(Endpoint):
 
     @operation("withdraw_review", "Withdraw a review", query=ReviewQuery, answer=SecretNeedsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Withdraws the review. Grants for reviewed versions then exclude this version. Requires the
-        maintainer role and a session.
+        """Withdraws the team's review. Secrets granted to reviewed versions are then no longer available to
+        this version. Requires the maintainer role and a session.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         reviews.withdraw_review(version, holder, self.actor)

@@ -39,16 +39,16 @@ class Subscriptions(Endpoint):
 
     @operation("list_subscriptions", "List a team's subscriptions", answer=SubscriptionsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the teams whose skills are recommended to this team's agents. Requires team membership or
-        administrator rights.
+        """Lists the teams that this team is subscribed to; their skills are recommended to its agents.
+        Requires team membership or administrator rights.
         """
         return self._respond(request, skills.find_team(team, self.actor))
 
     @operation("subscribe", "Subscribe to another team", body=SubscriptionRequest, answer=SubscriptionsDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Subscribes the team to another team. Listing, match and loading by bare name then include the other
-        team's skills. Requires the maintainer role.
+        """Subscribes the team to another team. The other team's skills then appear in the agent listing and
+        in matches, and agents can load them by bare name. Requires the maintainer role.
         """
         found = skills.find_team(team, self.actor)
         subscriptions.subscribe(found, read_body(SubscriptionRequest, request.data)["team"], self.actor)
@@ -78,15 +78,15 @@ class Bundling(Endpoint):
     @operation("bundle_skill", "Bundle a skill", answer=SkillDetailDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Bundles the skill. The agent listing then shows it, with its full description, to all users with
-        access. Requires administrator rights and a session.
+        """Bundles the skill: the agent listing shows it with its full description to every user who can see
+        it. Requires administrator rights and a session.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=True)
 
     @operation("unbundle_skill", "Unbundle a skill", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Unbundles the skill. The agent listing may then shorten its description. Requires administrator
-        rights and a session.
+        """Unbundles the skill: the agent listing can then shorten its description or omit it. Requires
+        administrator rights and a session.
         """
         return self._set(request, f"{team}/{slug}", is_bundled=False)
 

@@ -28,8 +28,8 @@ class RunNotes(Endpoint):
     @operation("add_run_note", "Add a note to a run", body=RunNoteRequest, answer={201: RunNoteDoc})
     @idempotent(RunNoteRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Adds a note, visible to everyone who can read the run's content. Erasing the content deletes the
-        note.
+        """Adds a note that everyone with access to the run's content can read. The note is deleted when the
+        run's content is erased.
         """
         run = find_readable_run(uid, self.actor)
         note = add_note(run, read_body(RunNoteRequest, request.data)["text"], self.actor)

@@ -71,7 +71,7 @@ class ApprovalDoc(Doc):
 
 class ApprovalsQuery(PageQuery):
     state = serializers.ChoiceField(
-        required=False, choices=["waiting", "decided"], help_text="State of the request; default: both."
+        required=False, choices=["waiting", "decided"], help_text="Only requests in this state."
     )
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
     team = serializers.CharField(required=False, max_length=64)
@@ -123,8 +123,8 @@ class Decide(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Approves or denies the run. Maintainers can send `once`, or `denied` with a reason. Owners can also
-        send `exact` or `prefix`, which creates a rule and starts every waiting run that the rule covers. Of
-        two concurrent decisions, the first wins. Requires a session.
+        send `exact` or `prefix`: this creates a rule and starts every waiting run that the rule covers. If
+        two people decide at the same time, the first decision applies. Requires a session.
         """
         # Looked up before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)

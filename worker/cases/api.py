@@ -32,7 +32,8 @@ class CaseDoc(Doc):
     name = serializers.CharField()
     line = serializers.IntegerField(allow_null=True, help_text="The line in tests/cases.yaml.")
     state = serializers.ChoiceField(
-        choices=STATES, help_text="`unknown` if you can't read the run or its content was erased."
+        choices=STATES,
+        help_text="Result of the case; `unknown` if you can't read its run or the run's content was erased.",
     )
     run = serializers.CharField(allow_null=True, help_text="The newest run of the case.")
     problem = ProblemDoc(

@@ -27,7 +27,7 @@ class DependencyDoc(Doc):
 class DependencyBuildDoc(Doc):
     id = serializers.CharField()
     kind = serializers.ChoiceField(choices=DependencyKind.values)
-    platform = serializers.CharField(help_text="Interpreter and machine that the build is for.")
+    platform = serializers.CharField(help_text="Interpreter and machine architecture of the build.")
     state = serializers.ChoiceField(choices=DependencyBuildState.values)
     problem = ProblemDoc(allow_null=True)
     packages = DependencyDoc(many=True)
@@ -68,8 +68,9 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("get_dependencies", "Get a version's dependencies and their builds", answer=DependenciesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the builds of the version's dependencies. They start at publication; versions with the same
-        requirements share them."""
+        """Returns the builds of the version's dependencies. Builds start at publication; versions with the
+        same requirements share them.
+        """
         version = self.version(team, slug, number)
         return etag.document_response(request, dependencies_document(version, self.actor))
 

@@ -55,9 +55,9 @@ class ErrorGroupSummaryDoc(Doc):
         help_text="Message with placeholders such as `<n>` for values that differ; null unless `readable`.",
     )
     file = serializers.CharField(
-        allow_null=True, help_text="File of the innermost frame in the package; null unless `readable`."
+        allow_null=True, help_text="The file in the package where the error occurred; null unless `readable`."
     )
-    count = serializers.IntegerField(help_text="Failed runs that you can see.")
+    count = serializers.IntegerField(help_text="Number of failed runs that you can see.")
     first_seen = serializers.DateTimeField()
     last_seen = serializers.DateTimeField()
     resolved_in = serializers.CharField(allow_null=True, help_text="Version that resolves the error.")

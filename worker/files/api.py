@@ -41,8 +41,8 @@ class Inputs(Endpoint):
         answer={201: InputDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Uploads a file for a run. Send it as the body with `?name=`, or as a form with one file. Only you
-        can use the file. It is deleted when it expires; runs that use it keep their copy.
+        """Uploads a file for a run. Send the file as the body with `?name=`, or as a form with one file. Only
+        you can use the upload. It is deleted when it expires; runs that use it keep a copy.
         """
         query = read_query(InputQuery, request)
         name, pieces, meaning = _read(request, query.get("name"))
@@ -95,7 +95,7 @@ class InputDetail(Endpoint):
 
     @operation("delete_input", "Delete an uploaded file")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Deletes the upload. Runs that use it keep their copy."""
+        """Deletes the upload. Runs that use it keep a copy."""
         self._find(uid).delete()
         return etag.set_private(HttpResponse(status=204))
 

@@ -15,7 +15,9 @@ operation = Operations("teams")
 
 class TeamLimitDoc(Doc):
     name = serializers.ChoiceField(choices=team_limits.NAMES)
-    used = serializers.IntegerField(help_text="Current usage, or usage of today (UTC).")
+    used = serializers.IntegerField(
+        help_text="Current usage; for limits per day, the usage since midnight UTC."
+    )
     limit = serializers.IntegerField(allow_null=True, help_text="Null if there is no limit.")
     overridden = serializers.BooleanField(
         help_text="True if set for this team, false if it is the site's default."

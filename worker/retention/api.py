@@ -54,8 +54,8 @@ class SiteRetention(_Policy):
         answer=documents.RetentionDoc,
     )
     def patch(self, request: Request) -> HttpResponse:
-        """Changes only the values that you send. Old runs are removed within minutes: use the preview first.
-        Requires administrator rights and a session.
+        """Changes only the values that you send. Old runs are removed within minutes, so use the preview
+        first. Requires administrator rights and a session.
         """
         return self.change(request, None)
 
@@ -95,7 +95,7 @@ class TeamRetention(_Policy):
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """Changes only the values that you send; null means the site's value. A team can remove runs earlier
-        than the site, but not keep them longer. Requires a maintainer.
+        than the site, but not keep them longer. Requires the maintainer role.
         """
         return self.change(request, skills.find_team(team, self.actor))
 

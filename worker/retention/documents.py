@@ -22,30 +22,37 @@ def _number(help_text: str) -> serializers.IntegerField:
 
 
 class RetentionPolicyRequest(Shape):
-    succeeded_days = _number("Days after which succeeded runs are removed. For all values, null means keep.")
+    succeeded_days = _number(
+        "Days after which succeeded runs are removed; null, here and in the other fields, means never."
+    )
     failed_days = _number("Days after which failed, timed out and lost runs are removed.")
     other_days = _number("Days after which cancelled and refused runs are removed.")
     artifact_days = _number("Days after which artifacts are removed; the run stays.")
     log_days = _number("Days after which logs are removed; the run stays.")
     artifact_bytes = _number("Maximum size of a team's artifacts. The oldest ones are removed first.")
-    keep_last = _number("Newest runs of each skill that a team keeps, whatever their age.")
+    keep_last = _number("Number of newest runs per skill and team that are always kept.")
 
 
 class RetentionPassDoc(Doc):
     started_at = serializers.DateTimeField()
-    finished_at = serializers.DateTimeField(allow_null=True, help_text="Null while the pass is running.")
-    runs = serializers.IntegerField(help_text="Removed runs.")
-    artifacts = serializers.IntegerField(help_text="Runs that stayed, but lost their artifacts.")
-    logs = serializers.IntegerField(help_text="Runs that stayed, but lost their log.")
-    bytes = serializers.IntegerField(help_text="Removed bytes of artifacts and logs.")
+    finished_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the removal ended; null while it is running."
+    )
+    runs = serializers.IntegerField(help_text="Number of removed runs.")
+    artifacts = serializers.IntegerField(help_text="Number of runs that lost only their artifacts.")
+    logs = serializers.IntegerField(help_text="Number of runs that lost only their log.")
+    bytes = serializers.IntegerField(help_text="Size of the removed artifacts and logs, in bytes.")
 
 
 class RetentionDoc(Doc):
-    team = serializers.CharField(allow_null=True, help_text="Null for the site.")
+    team = serializers.CharField(allow_null=True, help_text="The team; null for the site's policy.")
     own = RetentionPolicyRequest(help_text="The policy of the team, or of the site.")
-    effective = RetentionPolicyRequest(help_text="The policy with the values of the site.")
+    effective = RetentionPolicyRequest(
+        help_text="The policy in effect: for each value, the smaller of the two policies."
+    )
     last_pass = RetentionPassDoc(
-        allow_null=True, help_text="The last removal, for the site. Null for a team or before the first one."
+        allow_null=True,
+        help_text="The site's last removal of old runs; null for a team and before the first removal.",
     )
 
 
@@ -53,18 +60,20 @@ class RetentionPreviewRowDoc(Doc):
     skill = serializers.CharField()
     status = serializers.ChoiceField(choices=RunStatus.values)
     runs = serializers.IntegerField()
-    bytes = serializers.IntegerField(help_text="Bytes of artifacts and logs.")
+    bytes = serializers.IntegerField(help_text="Size of the run's artifacts and logs, in bytes.")
 
 
 class RetentionPreviewDoc(Doc):
-    runs = serializers.IntegerField(help_text="Runs that would be removed, with their child runs.")
-    bytes = serializers.IntegerField(help_text="All bytes of artifacts and logs that would be removed.")
-    artifact_runs = serializers.IntegerField(help_text="Runs that would stay, but lose their artifacts.")
+    runs = serializers.IntegerField(help_text="Number of runs that would be removed, including child runs.")
+    bytes = serializers.IntegerField(
+        help_text="Size of the artifacts and logs that would be removed, in bytes."
+    )
+    artifact_runs = serializers.IntegerField(help_text="Number of runs that would lose only their artifacts.")
     artifact_bytes = serializers.IntegerField()
-    log_runs = serializers.IntegerField(help_text="Runs that would stay, but lose their log.")
+    log_runs = serializers.IntegerField(help_text="Number of runs that would lose only their log.")
     log_bytes = serializers.IntegerField()
     oldest = serializers.DateTimeField(
-        allow_null=True, help_text="The end of the oldest run that would be removed."
+        allow_null=True, help_text="When the oldest run that would be removed ended."
     )
     newest = serializers.DateTimeField(allow_null=True)
     samples = serializers.ListField(

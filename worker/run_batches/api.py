@@ -60,8 +60,9 @@ class RunBatches(Endpoint):
     )
     @idempotent(RunBatchRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Cancels all active runs, or repeats all ended runs, that match the filter now. Runs that you may
-        not cancel or read are skipped. With `preview`, only returns the counts and a sample, as a 200.
+        """Cancels all active runs, or repeats all ended runs, that match the filter now. Skips runs that you
+        may not cancel or read. With `preview`, starts nothing and returns 200 with the counts and a
+        sample.
         """
         body = read_body(RunBatchRequest, request.data)
         action = RunBatchAction(body["action"])
@@ -116,8 +117,8 @@ class RunBatchCancel(Endpoint):
     )
     @idempotent(RunBatchCancelRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Stops the batch; runs that it has reached keep their state. With `undo`, also cancels the runs that
-        it queued and that have not started, even after the batch has ended.
+        """Stops the batch; runs that the batch has already changed keep their state. With `undo`, also
+        cancels its new runs that have not started, even after the batch has ended.
         """
         body = read_body(RunBatchCancelRequest, request.data)
         change.cancel(change.find(uid, self.actor), self.actor, undo=body["undo"])

@@ -83,8 +83,9 @@ class Runs(Endpoint):
     )
     @idempotent(RunRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 if the run was
-        answered from the cache. Add `?wait=30` to wait for the end."""
+        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 with a cached result.
+        Add `?wait=30` to wait up to 30 seconds for the end of the run.
+        """
         read_query(WaitQuery, request)
         body = read_body(RunRequest, request.data)
         return _start(request, body, self.actor)
@@ -132,8 +133,9 @@ class RunDetail(Endpoint):
 
     @operation("get_run", "Get a run", query=WaitQuery, answer=RunDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the run, with its content if you can read it. Add `?wait=30` to wait up to 30 seconds for
-        its end."""
+        """Returns the run, and its content if you can read it. Add `?wait=30` to wait up to 30 seconds for
+        the end of the run.
+        """
         read_query(WaitQuery, request)
         run = find_run(uid, self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
@@ -160,8 +162,9 @@ class Rerun(Endpoint):
     @operation("rerun", "Run again", query=WaitQuery, body=RerunRequest, answer={200: RunDoc, 202: RunDoc})
     @idempotent(RerunRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Starts a new run with the same version, script, tool, inputs, arguments and stdin. `inputs`
-        replaces all inputs, `arguments` all arguments. You must be able to read the run."""
+        """Starts a new run with the same version, script, tool, inputs, arguments and stdin. Send `inputs` or
+        `arguments` to replace all inputs or all arguments. You must be able to read the run.
+        """
         read_query(WaitQuery, request)
         body = read_body(RerunRequest, request.data)
         run = find_readable_run(uid, self.actor)
@@ -185,8 +188,8 @@ class Cancel(Endpoint):
     @operation("cancel_run", "Cancel a run", answer=RunDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Cancels the run. A queued run ends at once, a running one within seconds. A run that has ended does
-        not change.
+        """Cancels the run. A queued run ends at once, and a running one within seconds. A run that has
+        already ended stays unchanged.
         """
         run = find_run(uid, self.actor)
         cancel.cancel(run, actor=self.actor)

@@ -66,8 +66,8 @@ class Schedules(Endpoint):
     @operation("create_schedule", "Create a schedule", body=ScheduleRequest, answer={201: ScheduleDoc})
     @idempotent(ScheduleRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Checks the inputs as for a run, and starts runs at the due times. These runs count as unattended:
-        one approval covers all runs with the same digest, entry and permissions.
+        """Checks the inputs and creates a schedule that starts runs at its due times. One approval covers all
+        its runs with the same digest, entry point and permissions.
         """
         body = read_body(ScheduleRequest, request.data)
         skill, number = _find_skill(body, self.actor)
@@ -84,7 +84,9 @@ class NextRuns(Endpoint):
 
     @operation("preview_schedule", "Preview due times", query=TimingQuery, answer=NextRunsDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns the next ten due times of a timing, so that you can check it before you save it."""
+        """Returns the next ten due times of a cron expression, an interval or a time, without saving a
+        schedule.
+        """
         query, now = read_query(TimingQuery, request), clock.now()
         timing = checked_timing(now=now, **query)
         return etag.document_response(request, {"next_runs": [rfc3339(at) for at in timing.next_runs(now)]})
@@ -140,8 +142,8 @@ class Resume(_OneSchedule):
     @operation("resume_schedule", "Resume a schedule", answer=ScheduleDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Resumes the schedule, and accepts the inputs and permissions of the current version. Due times
-        during the pause are recorded as skipped.
+        """Resumes the schedule and accepts the current version's inputs and permissions. Due times during the
+        pause are recorded as skipped.
         """
         return self.respond(request, change.resume(change.find(uid, self.actor), self.actor))
 
@@ -152,7 +154,7 @@ class Restore(_OneSchedule):
     @operation("restore_schedule", "Restore a deleted schedule", answer=ScheduleDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Undoes a deletion within ten minutes."""
+        """Restores a schedule within ten minutes of its deletion."""
         return self.respond(request, change.restore(uid, self.actor))
 
 
@@ -161,7 +163,7 @@ class Firings(_OneSchedule):
 
     @operation("list_firings", "List a schedule's firings", query=FiringsQuery, answer=page_schema(FiringDoc))
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Lists due times, newest first, each with its run or the reason why there is none."""
+        """Lists due times, newest first, each with its run or the reason why no run started."""
         query = read_query(FiringsQuery, request)
         rows = change.find(uid, self.actor).firings.select_related("run")
         if "state" in query:

@@ -35,8 +35,8 @@ class ShareLinks(Endpoint):
         "create_share_link", "Create a link to a run", body=ShareLinkRequest, answer={201: NewShareLinkDoc}
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Creates a link with which everyone can see the outcome of the run without signing in. Requires a
-        session and permission to share the run.
+        """Creates a link that shows the outcome of the run without signing in. Requires a session and
+        permission to share the run.
         """
         run = find_readable_run(uid, self.actor)
         link, address = create_link(run, LinkOptions(**read_body(ShareLinkRequest, request.data)), self.actor)
@@ -51,8 +51,8 @@ class ShareLinkDetail(Endpoint):
 
     @operation("revoke_share_link", "Revoke a link to a run", answer=ShareLinkDoc)
     def delete(self, request: Request, uid: str, other: str) -> HttpResponse:
-        """Revokes the link, which stops working at once. Requires a session. The run's caller and maintainers
-        of its team can also revoke links of other people.
+        """Revokes the link; it stops working at once. The run's caller and maintainers of its team can also
+        revoke links that other people created. Requires a session.
         """
         link = find_link(find_readable_run(uid, self.actor), other, self.actor)
         revoke_link(link, self.actor)

@@ -41,7 +41,7 @@ class AuditEntryDoc(Doc):
         source="user.username",
         allow_null=True,
         default=None,
-        help_text="Null if no user acted.",
+        help_text="The user who acted; null for actions of the site.",
     )
     as_user = serializers.CharField(
         source="as_user.username",
@@ -67,9 +67,12 @@ class AuditEntryDoc(Doc):
     target = serializers.CharField(help_text="The object of the action, such as `acme/report@1.2.0`.")
     detail = serializers.DictField(help_text="Further details, which depend on the action.")
     sequence = serializers.IntegerField(
-        allow_null=True, help_text="The place in the hash chain; null until the entry is linked."
+        allow_null=True,
+        help_text="The position in the hash chain; null until the entry is added to the chain.",
     )
-    hash = serializers.CharField(source="entry_hash", help_text="Empty until the entry is linked.")
+    hash = serializers.CharField(
+        source="entry_hash", help_text="The hash of the entry; empty until the entry is added to the chain."
+    )
 
 
 _PAGE = page_schema(AuditEntryDoc)

@@ -18,7 +18,7 @@ _USERS = (Action.USERS,)
 class LockOutDoc(Doc):
     id = serializers.CharField(source="uid")
     username = serializers.CharField(
-        help_text="The name as entered, in lower case. A user with this name may not exist."
+        help_text="The name as entered, in lower case; a user with this name need not exist."
     )
     address = serializers.CharField(
         help_text="The client's address or IPv6 network. Empty if the second factor is locked."

@@ -35,7 +35,9 @@ class ServiceAccountDoc(Doc):
 
 
 class ServiceAccountRequest(Shape):
-    name = StrictText(max_length=64, help_text="`ci` becomes `acme-ci` in the team `acme`.")
+    name = StrictText(
+        max_length=64, help_text="Short name of the account; `ci` becomes `acme-ci` in the team `acme`."
+    )
     role = serializers.ChoiceField(choices=_ROLES, required=False, default=Role.MEMBER.value)
 
 
@@ -80,8 +82,8 @@ class ServiceAccounts(AccountEndpoint):
     )
     @idempotent(ServiceAccountRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Creates an account without a password, which acts only with access tokens and only in this team.
-        Requires the owner role.
+        """Creates an account without a password. The account acts only in this team, and only with access
+        tokens. Requires the owner role.
         """
         found = find_team(team, self.actor)
         body = read_body(ServiceAccountRequest, request.data)
@@ -154,8 +156,8 @@ class ServiceAccountTokens(AccountEndpoint):
         answer={201: NewAccessTokenDoc},
     )
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Creates a token for the service account. If you use a token for this request, the new one can't do
-        more. To rotate or revoke a token, use `/tokens/{id}`. Requires the owner role.
+        """Creates a token for the service account. If you use a token for this request, the new token can't
+        do more than yours. To rotate or revoke the token, use `/tokens/{id}`. Requires the owner role.
         """
         row = self.account(team, username)
         body = read_body(ServiceTokenRequest, request.data)

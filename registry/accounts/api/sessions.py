@@ -26,7 +26,9 @@ class SessionDoc(Doc):
     user_agent = serializers.CharField()
     address = serializers.CharField(help_text="The client's IP address at sign-in.")
     started_at = serializers.DateTimeField(allow_null=True)
-    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Updated at most every ten minutes.")
+    last_used_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the session was last used, to within ten minutes."
+    )
 
 
 class EndedSessionsDoc(Doc):

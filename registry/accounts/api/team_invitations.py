@@ -51,8 +51,8 @@ class TeamInvitations(Endpoint):
         answer={201: NewInvitationDoc},
     )
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Creates a link with which one person can join the team. Requires the owner role. The link stops
-        working if you lose that role.
+        """Creates a link with which one person can join the team. The link stops working if you lose the
+        owner role. Requires the owner role.
         """
         found = find_team(team, self.actor)
         body: dict[str, Any] = read_body(TeamInvitationRequest, request.data)

@@ -110,7 +110,7 @@ class TeamTransfer(Endpoint):
     @operation("transfer_team", "Transfer ownership", body=TransferRequest, answer=page_schema(MemberDoc))
     @idempotent(TransferRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Makes another member an owner and gives you another role, in one step. Returns both members.
+        """Makes another member an owner and gives you the role that you choose. Returns both members.
         Requires the owner role.
         """
         found = find_team(team, self.actor)
@@ -129,8 +129,8 @@ class TeamArchival(Endpoint):
     @operation("archive_team", "Archive a team", answer=TeamDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Archives the team. Its skills stay readable; publishing, runs, imports and changes of members are
-        refused with `TEAM_ARCHIVED`. Tokens of its service accounts stop working. Requires the owner role.
+        """Archives the team. Its skills stay readable. Publishing, runs, imports and changes of members fail
+        with `TEAM_ARCHIVED`, and the tokens of its service accounts stop working. Requires the owner role.
         """
         archived = teams.archive(find_team(team, self.actor), self.actor)
         return etag.document_response(request, TeamDoc.document(archived))
@@ -178,7 +178,7 @@ class MemberDetail(Endpoint):
 
     @operation("update_member", "Change a member's role", body=RoleRequest, answer=MemberDoc)
     def patch(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Changes the member's role. Requires the owner role. The only owner can't get another role."""
+        """Changes the member's role. The only owner can't get another role. Requires the owner role."""
         member = self._member(team, username)
         role = read_body(RoleRequest, request.data)["role"]
         changed = teams.change_role(member.team, member.user, role, self.actor)
@@ -186,8 +186,8 @@ class MemberDetail(Endpoint):
 
     @operation("remove_member", "Remove a member")
     def delete(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Removes the member. Requires the owner role; members can remove themselves. The only owner can't be
-        removed.
+        """Removes the member. Members can remove themselves; other members can be removed only by an owner.
+        The only owner can't be removed.
         """
         member = self._member(team, username)
         teams.remove_member(member.team, member.user, self.actor)

@@ -46,12 +46,14 @@ class AccessTokenDoc(Doc):
         default=None,
         help_text="The team that the token is limited to; null without a limit.",
     )
-    prefix = serializers.CharField(help_text="The first characters of the secret.")
+    prefix = serializers.CharField(help_text="The first characters of the token's secret.")
     scopes = serializers.ListField(child=serializers.ChoiceField(choices=Scope.values))
     state = StateField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
-    last_used_at = serializers.DateTimeField(allow_null=True, help_text="Updated at most once a minute.")
+    last_used_at = serializers.DateTimeField(
+        allow_null=True, help_text="When the token was last used, to the minute; null if never."
+    )
     last_used_address = TextOrNull()
     previous_expires_at = serializers.DateTimeField(
         allow_null=True, help_text="When the previous secret stops working; null if there is none."
@@ -60,7 +62,7 @@ class AccessTokenDoc(Doc):
 
 
 class NewAccessTokenDoc(AccessTokenDoc):
-    secret = serializers.CharField(help_text="Shown only in this response.")
+    secret = serializers.CharField(help_text="The secret; shown only in this response.")
 
 
 class TokensQuery(PageQuery):
@@ -145,9 +147,9 @@ class TokenRotation(Endpoint):
 
     @operation("rotate_token", "Rotate an access token", body=RotationRequest, answer=NewAccessTokenDoc)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Replaces the token's secret. The current secret keeps working for `overlap_hours`; if you rotate
-        again, the oldest one stops at once. A token with the scope `administer` can rotate itself and tokens
-        that can't do more.
+        """Replaces the token's secret. The current secret keeps working for `overlap_hours`, but any older
+        one stops at once. A token with the scope `administer` can rotate itself, and tokens that can't do
+        more than itself.
         """
         token = tokens.find_token(uid, self.actor)
         body = read_body(RotationRequest, request.data)

@@ -31,7 +31,7 @@ class UserDoc(Doc):
     active = serializers.BooleanField(source="is_active")
     administrator = serializers.BooleanField(source="is_superuser")
     kind = serializers.ChoiceField(
-        choices=UserKind.values, help_text="`service` for the service account of a team."
+        choices=UserKind.values, help_text="Kind of account; `service` is a service account of a team."
     )
     created_at = serializers.DateTimeField(source="date_joined")
     last_sign_in_at = serializers.DateTimeField(source="last_login", allow_null=True)
@@ -168,8 +168,8 @@ class UserDetail(Endpoint):
 
     @operation("update_user", "Change a user", body=UserChangeRequest, answer=UserDoc)
     def patch(self, request: Request, username: str) -> HttpResponse:
-        """Makes the user an administrator, or an ordinary user again. Requires administrator rights. The last
-        administrator can't become an ordinary user.
+        """Gives the user administrator rights, or removes them. The last administrator can't lose these
+        rights. Requires administrator rights.
         """
         user = users.find_user(username, self.actor)
         change = read_body(UserChangeRequest, request.data)
@@ -237,7 +237,7 @@ class SecondFactorReset(Endpoint):
     @idempotent()
     def post(self, request: Request, username: str) -> HttpResponse:
         """Removes the authenticator app, keys and recovery codes of a user who lost them. The user's sessions
-        end, and the password alone is enough to sign in again. Requires administrator rights.
+        end; the password alone is then enough to sign in. Requires administrator rights.
         """
         user = users.find_user(username, self.actor)
         second_factors.reset(user, self.actor)

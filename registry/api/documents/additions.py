@@ -12,8 +12,10 @@ from registry.versions.needs.offered_additions import earlier_additions, offered
 
 class AdditionDoc(Doc):
     kind = serializers.ChoiceField(choices=ADDITION_KINDS)
-    name = serializers.CharField(help_text="The distribution, program, host or secret.")
-    added_by = serializers.CharField(allow_null=True, help_text="Null if the user no longer exists.")
+    name = serializers.CharField(help_text="The name of the library, program, host or secret.")
+    added_by = serializers.CharField(
+        allow_null=True, help_text="The user who added the item; null if the user no longer exists."
+    )
     added_at = serializers.DateTimeField()
 
 
@@ -21,7 +23,7 @@ class AdditionOfferDoc(Doc):
     kind = serializers.ChoiceField(choices=ADDITION_KINDS)
     name = serializers.CharField()
     required = serializers.BooleanField(  # type: ignore[assignment]
-        help_text="False for a library that the scripts can do without."
+        help_text="False if the scripts also work without the library."
     )
 
 
@@ -39,15 +41,15 @@ class AdditionsDoc(Doc):
     version = serializers.CharField()
     additions = AdditionDoc(many=True)
     offered = AdditionOfferDoc(
-        many=True, help_text="Needs of the scripts that the package does not declare and that can be added."
+        many=True, help_text="Needs of the scripts that the package does not declare and that you can add."
     )
     unmapped = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Imported modules whose library is not known for certain; they can't be added.",
+        help_text="Imported modules that you can't add, because Skillquay does not know their library.",
     )
     earlier = EarlierAdditionsDoc(
         allow_null=True,
-        help_text="The next lower version, with its additions that this version needs and lacks.",
+        help_text="The next lower version, and those of its additions that this version needs but lacks.",
     )
 
 

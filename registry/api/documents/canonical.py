@@ -109,7 +109,10 @@ class MirrorRequest(Shape):
     location = StrictText(max_length=2000, help_text="The URL to copy from: `https://`, `s3://` or `gs://`.")
     options = serializers.DictField(
         required=False,
-        help_text="The only option is `credentials`, the name of credentials configured on the site.",
+        help_text=(
+            "Options of the source; the only one is `credentials`, the name of credentials configured "
+            "on the site."
+        ),
     )
     interval_s = serializers.IntegerField(required=False, default=pins.MIRROR_INTERVAL_S)
     reason = StrictText(max_length=500)

@@ -83,10 +83,12 @@ class CommandLineDoc(Doc):
     root = CommandLevelDoc()
     usage = serializers.CharField(help_text="The usage text in the script.")
     description = serializers.CharField()
-    gaps = ReadingGapDoc(many=True, help_text="Parts that could not be read; empty if `root` is complete.")
+    gaps = ReadingGapDoc(
+        many=True, help_text="Parts of the command line that could not be read; empty if `root` is complete."
+    )
     samples = serializers.ListField(
         child=serializers.ListField(child=serializers.CharField()),
-        help_text="`arguments` of calls that the package's documents show.",
+        help_text="Values of `arguments` from examples in the package's documents.",
     )
 
 

@@ -7,8 +7,11 @@ from registry.api.documents.skills import Doc
 
 class AbilityChangeDoc(Doc):
     name = serializers.CharField(
-        help_text="One of hosts, filesystem, environment, secrets, tools, skills, hooks, shell, timeout_ms, "
-        "memory_mb, scripts, libraries, abp_tools, entry, type, protocol and context."
+        help_text=(
+            "The permission or property that differs: hosts, filesystem, environment, secrets, tools, "
+            "skills, hooks, shell, timeout_ms, memory_mb, scripts, libraries, abp_tools, entry, type, "
+            "protocol or context."
+        )
     )
     added = serializers.ListField(child=serializers.CharField())
     removed = serializers.ListField(child=serializers.CharField())

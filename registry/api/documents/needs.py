@@ -22,7 +22,7 @@ class NeedDoc(Doc):
         "`unknown` for programs: they depend on the worker.",
     )
     required = serializers.BooleanField(  # type: ignore[assignment]
-        help_text="False for a module that the scripts can do without."
+        help_text="False if the scripts also work without the module."
     )
     ecosystem = serializers.CharField(help_text="`python`, `node` or `deno` for a module; otherwise empty.")
     distribution = serializers.CharField(

@@ -238,7 +238,8 @@ class SkillDoc(Doc):
         help_text="The reason for the deprecation; empty if the skill is not deprecated."
     )
     removed_as = serializers.ChoiceField(
-        choices=["", "merged", "purged"], help_text="Set only in the list of changed skills."
+        choices=["", "merged", "purged"],
+        help_text="`merged` or `purged`; set only in the list of changed skills.",
     )
     version = serializers.CharField(allow_null=True, help_text="The latest version; null if there is none.")
     digest = serializers.CharField(allow_null=True)
@@ -361,6 +362,8 @@ def page_schema(shape: type[Doc]) -> serializers.Serializer[Any]:
     name = shape.__name__.removesuffix("Doc") + "Page"
     fields = {
         "items": shape(many=True),
-        "next_cursor": serializers.CharField(allow_null=True, help_text="Null on the last page."),
+        "next_cursor": serializers.CharField(
+            allow_null=True, help_text="Value of `cursor` for the next page; null on the last page."
+        ),
     }
     return inline_serializer(name, fields)

@@ -49,8 +49,8 @@ class Me(Endpoint):
 
     @operation("get_me", "Get your account, teams and token scopes", answer=MeDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns your account and the properties of the token that you use. Every token may call this,
-        whatever its scopes.
+        """Returns your account, your teams and the properties of the token in use. Every token can call this
+        endpoint, whatever its scopes.
         """
         return etag.document_response(request, _me(self.actor))
 
@@ -79,7 +79,7 @@ def _me(actor: Actor) -> dict[str, Any]:
 
 class ErrorCodeDoc(Doc):
     code = serializers.CharField()
-    message = serializers.CharField(help_text="May contain placeholders of the form `%(name)s`.")
+    message = serializers.CharField(help_text="The message; can contain placeholders of the form `%(name)s`.")
     remedy = serializers.CharField()
     severity = serializers.ChoiceField(choices=["error", "warning", "notice"])
     http_status = serializers.IntegerField(help_text="The HTTP status of responses with this code.")

@@ -40,7 +40,7 @@ class EventRequest(Shape):
     mode = serializers.ChoiceField(
         default=EventMode.START.value,
         choices=EventMode.values,
-        help_text="`propose` starts no skill, whatever the team's subscriptions.",
+        help_text="`propose` only proposes skills, even if the team's subscriptions would start them.",
     )
     team = StrictText(
         required=False,
@@ -153,8 +153,8 @@ class EventDetail(Endpoint):
 
     @operation("get_event", "Get an event", answer=EventDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the event with its matches: runs that it started, skills that it proposes, and skills that
-        were refused with the reason.
+        """Returns the event with its matches: the runs that it started, the skills that it proposes, and the
+        refused skills with the reason.
         """
         return etag.document_response(
             request, event_document(receiving.find_event(uid, self.actor), self.actor)

@@ -65,7 +65,8 @@ class WebhookDoc(Doc):
 
 class WebhookCreatedDoc(WebhookDoc):
     secret = serializers.CharField(
-        allow_null=True, help_text="Shown only once; null in the response to a repeated request."
+        allow_null=True,
+        help_text="The signing secret; shown only in this response, and null if the request is repeated.",
     )
 
 
@@ -83,8 +84,8 @@ class Webhooks(Endpoint):
 
     @operation("create_webhook", "Create a webhook", body=WebhookRequest, answer={201: WebhookCreatedDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Creates a webhook. Its events start runs in your name, for that team only. Requires the maintainer
-        role and a session.
+        """Creates a webhook. Its events start runs in your name, and only for the webhook's team. Requires
+        the maintainer role and a session.
         """
         body = read_body(WebhookRequest, request.data)
 
@@ -101,7 +102,9 @@ class WebhookDetail(Endpoint):
 
     @operation("get_webhook", "Get a webhook", answer=WebhookDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the webhook with its delivery URL, creator, and expiry time of the previous secret."""
+        """Returns the webhook with its delivery URL, its creator and the expiry time of its previous
+        secret.
+        """
         return etag.document_response(request, WebhookDoc.document(webhooks.find_endpoint(uid, self.actor)))
 
     @operation("delete_webhook", "Delete a webhook")
@@ -122,8 +125,8 @@ class WebhookRotation(Endpoint):
         answer=WebhookCreatedDoc,
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Replaces the secret. The old secret stays valid for a day by default. Requires the maintainer role
-        and a session.
+        """Replaces the webhook's secret. By default, the old secret keeps working for a day. Requires the
+        maintainer role and a session.
         """
         endpoint = webhooks.find_endpoint(uid, self.actor)
         body = read_body(WebhookRotationRequest, request.data)

@@ -104,9 +104,9 @@ class FeedbackReports(Endpoint):
     )
     @idempotent(FeedbackRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Records how a skill worked. Send `worked` or `failed` for a run outside this site; runs on this
-        site count without a report. `wrong_skill` with the utterance proposes a trigger test to the skill's
-        team.
+        """Records the outcome of a use. Send `worked` or `failed` for a run outside this site; runs on this
+        site are recorded automatically. Send `wrong_skill` with the utterance to propose a trigger test to
+        the skill's team.
         """
         body = read_body(FeedbackRequest, request.data)
         label, _, number = body["skill"].partition("@")
@@ -122,7 +122,7 @@ class SkillFeedback(SkillEndpoint):
 
     @operation("get_feedback", "Get the feedback on a skill", answer=FeedbackDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Returns the feedback on the skill and its trigger tests. Requires the maintainer role in the
+        """Returns the reports on the skill, and its trigger tests. Requires the maintainer role in the
         skill's team.
         """
         return etag.document_response(request, _document(self.skill(team, slug), self.actor))
@@ -139,8 +139,8 @@ class FeedbackDecision(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Accepts or declines a proposed test. Its utterance is not proposed again. Requires the maintainer
-        role.
+        """Accepts or declines a proposed test. The same utterance is not proposed again. Requires the
+        maintainer role.
         """
         skill = self.skill(team, slug)
         proposal = feedback.find_proposal(skill, uid, self.actor)
@@ -160,7 +160,7 @@ class TriggerTests(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Adds a trigger test: an utterance that must match the skill or must not match it. The new test
+        """Adds a trigger test: a request that must match the skill or must not match it. The new test
         replaces a test of the same utterance. Requires the maintainer role.
         """
         skill = self.skill(team, slug)

@@ -84,9 +84,9 @@ class Matching(Endpoint):
 
     @operation("match_skills", "Match skills to a request", body=MatchRequest, answer=MatchDoc)
     def post(self, request: HttpRequest) -> HttpResponse:
-        """Ranks the skills that fit a request. Skills that match by event, intent, phrase or name come first,
-        then skills whose text matches. `score` is the probability that the skill is the right one. `start`
-        and `end` are positions in the text, counted in Unicode code points.
+        """Returns the skills that fit a request. Matches by event, intent, phrase or name come first, then
+        matches by words. `score` is the probability that the skill is the right one. `start` and `end` are
+        positions in the text, counted in Unicode code points.
         """
         body = read_body(MatchRequest, request.data)
 

@@ -75,8 +75,8 @@ class VersionReports(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Reports a version. You can have one open report per version. A version reported as malicious is
-        hidden from other teams until the decision. A reviewer's report hides it immediately; otherwise the
-        site requires a number of reports. Requires a session.
+        hidden from other teams until a reviewer decides: at once if a reviewer reports it, otherwise after
+        the number of reports that the site requires. Requires a session.
         """
         version = self.version(team, slug, number)
         body = read_body(ReportRequest, request.data)
@@ -91,8 +91,8 @@ class ReportDecision(SkillEndpoint):
     @operation("decide_report", "Dismiss or uphold a report", body=ReportDecisionRequest, answer=ReportDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Upholds or dismisses the report. Upholding it holds the version. A maintainer can't decide on a
-        version that they published. Requires a session, and administrator rights or the maintainer role.
+        """Upholds or dismisses the report. Upholding holds the version. You can't decide on a version that
+        you published. Requires the maintainer role or administrator rights, and a session.
         """
         row = reports.find_report(self.version(team, slug, number), uid, self.actor)
         body = read_body(ReportDecisionRequest, request.data)

@@ -104,8 +104,8 @@ class GlossaryDetail(Endpoint):
 
     @operation("delete_glossary_entry", "Delete a glossary entry", answer=GlossaryChangeDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Deletes the entry, and returns the id of the change for undoing it. Requires administrator rights
-        and a session.
+        """Deletes the entry. The response contains the id with which you can undo the change. Requires
+        administrator rights and a session.
         """
         done = edit.remove(edit.find_entry(uid, self.actor), self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})
@@ -118,8 +118,8 @@ class GlossaryUndo(Endpoint):
     @operation("undo_glossary_change", "Undo a glossary change", answer=GlossaryChangeDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Restores the text from before the change. You can also undo this request. Requires administrator
-        rights and a session.
+        """Restores the text of the entry before the change. You can undo this request in the same way.
+        Requires administrator rights and a session.
         """
         done = edit.undo(uid, self.actor)
         return etag.document_response(request, {"entry": None, "change_id": done.uid})

@@ -60,8 +60,8 @@ class Search(Endpoint):
 
     @operation("search_skills", "Search skills", query=SearchQuery, answer=SearchDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Searches the skills that you may see. Exact names rank first, then matches in names, prefixes of
-        names, tags and text. Each hit lists the words that matched. A token does not find skills with
+        """Searches the skills that you can see. Exact names come first, then names, prefixes of names, tags
+        and text that match. Each hit lists the words that matched. Tokens do not find skills with
         `disable-model-invocation`.
         """
         query = read_query(SearchQuery, request)
@@ -85,8 +85,8 @@ class ChangesQuery(Query):
 
 class ChangesDoc(Doc):
     items = SkillDoc(many=True)
-    next_since = serializers.CharField(help_text="The value of `since` for the next request, now or later.")
-    has_more = serializers.BooleanField(help_text="Whether there are more changes now.")
+    next_since = serializers.CharField(help_text="Value of `since` for the next request.")
+    has_more = serializers.BooleanField(help_text="Whether more changes are available now.")
 
 
 class Changes(Endpoint):
@@ -94,9 +94,9 @@ class Changes(Endpoint):
 
     @operation("list_changes", "List changed skills", query=ChangesQuery, answer=ChangesDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns each skill that you may see once, in its current state, ordered by the last change of its
+        """Returns the current state of each skill that you can see, ordered by the last change of its
         versions, channels, visibility or name. `removed_as` marks merged and purged skills. Tokens do not
-        get skills that are for people only. A change appears two seconds after it was made.
+        get skills that only people can use. A change appears two seconds after it was made.
         """
         query = read_query(ChangesQuery, request)
         page = pagination.read_page(

@@ -55,8 +55,9 @@ class PhraseProposals(SkillEndpoint):
 
     @operation("propose_phrases", "Propose phrases with the site's model", answer=PhrasesDoc)
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Requests phrases from the site's model. A phrase takes effect only after a person accepts it.
-        Requires the maintainer role and a configured model.
+        """Sends the name, description and phrases of the skill to the site's model, which proposes phrases. A
+        phrase takes effect after a maintainer accepts it. Requires the maintainer role and a configured
+        model.
         """
         skill = self.skill(team, slug)
         # Before the transaction, so that writers do not wait for the model.

@@ -54,9 +54,9 @@ class VersionTriggerTests(SkillEndpoint):
 
     @operation("get_trigger_tests", "Get the trigger test results of a version", answer=TriggerTestsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the results of the last run of the tests. They reflect the skills that the person who ran
-        the tests may see. Only the skill's team and administrators see tests that are not part of the
-        package.
+        """Returns the results of the last run of the tests. The results depend on the skills that the person
+        who ran the tests can see. Tests outside the package are visible only to the skill's team and to
+        administrators.
         """
         version = self.version(team, slug, number)
         return etag.document_response(request, _tests_document(version, self.actor))
@@ -68,8 +68,8 @@ class TriggerTestRuns(SkillEndpoint):
     @operation("run_trigger_tests", "Run a skill's trigger tests again", answer=TriggerTestsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Runs the tests of the latest version and tests added since then, against the skills as they are
-        now. Requires the maintainer role.
+        """Runs the tests of the latest version and those added later, against the current skills. Requires
+        the maintainer role.
         """
         skill = self.skill(team, slug)
         reevaluate_tests(skill, self.actor)
@@ -159,7 +159,7 @@ class TeamSettings(Endpoint):
 
     @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns the languages, and the settings for failed trigger tests, memory reviews and runs. Requires
+        """Returns the team's languages, and its settings for trigger tests, memory reviews and runs. Requires
         the maintainer role.
         """
         found = skills.find_team(team, self.actor)
@@ -174,8 +174,8 @@ class TeamSettings(Endpoint):
         answer=TeamSettingsDoc,
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Changes the settings that you send. An empty list of languages selects the site's languages.
-        Requires the maintainer role.
+        """Changes the settings that you send. With an empty list of languages, the team uses the site's
+        languages. Requires the maintainer role.
         """
         found = skills.find_team(team, self.actor)
         change: dict[str, Any] = read_body(TeamSettingsRequest, request.data)

@@ -32,13 +32,13 @@ class VersionAdditions(SkillEndpoint):
 
     @operation("get_additions", "Get a version's additions", answer=AdditionsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the version's additions, and further needs of its scripts that can be added."""
+        """Returns the version's additions, and the further needs of its scripts that you can add."""
         return etag.document_response(request, additions_document(self.version(team, slug, number)))
 
     @operation("set_additions", "Set a version's additions", body=AdditionsRequest, answer=AdditionsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Replaces the additions of the version. The package does not change. Runs need a new approval or
-        secret grant if earlier ones do not cover the additions. Requires the maintainer role and a session.
+        """Replaces the additions of the version; the package does not change. New permissions can require a
+        new approval, and new secrets a new grant. Requires the maintainer role and a session.
         """
         version = self.version(team, slug, number)
         body = read_body(AdditionsRequest, request.data)

@@ -47,8 +47,8 @@ class Channels(SkillEndpoint):
 
     @operation("list_channels", "List a skill's channels", answer=ChannelsDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Lists the skill's channels, without the computed `latest`. A channel name works wherever a version
-        number does.
+        """Lists the skill's channels, without the automatic channel `latest`. You can use a channel's name
+        wherever the API takes a version number.
         """
         label = f"{team}/{slug}"
         return etag.renewable_response(

@@ -19,8 +19,9 @@ operation = Operations("versions")
 class ComparisonQuery(Query):
     lines = serializers.BooleanField(
         default=False,
-        help_text="`1` includes the changed lines of text files. Very large files, and files after "
-        "3,000 changed lines, have no `lines`.",
+        help_text=(
+            "`1` includes the changed lines of text files, at most 3,000. Very large files have no `lines`."
+        ),
     )
 
 

@@ -59,7 +59,9 @@ class Migrations(Endpoint):
         answer=MigrationDoc,
     )
     def post(self, request: Request) -> HttpResponse:
-        """Returns the migrated package with a diff. Nothing is stored: publish the archive to keep it."""
+        """Returns the migrated package and a diff. The site does not store the package; publish the archive
+        to keep it.
+        """
         query, upload = read_upload_request(request, MigrateQuery)
         migration = migrate(upload.package(), limits=package_limits())
 

@@ -65,8 +65,8 @@ class SkillTemplateArchive(Endpoint):
         answer=binary_answer(*ZIP_TYPES),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns a zip that you can edit and publish, and stores nothing. The same query returns the same
-        bytes.
+        """Returns a zip that you can edit and publish. The site stores nothing. The same query returns the
+        same bytes.
         """
         options = NewSkill(**read_query(StartQuery, request))
         data = repack(

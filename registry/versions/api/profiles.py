@@ -37,8 +37,9 @@ class VersionProfiles(SkillEndpoint):
 
     @operation("list_version_profiles", "Get a version's profile compliance", answer=ProfileReportsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Checks the version's files against every other profile; for its own profile, returns the problems
-        stored at publication. If the package exceeds the site's current limits, returns only its own profile.
+        """Checks the version's files against every other profile. For the version's own profile, returns the
+        problems found at publication. If the package exceeds the site's current limits, returns only its
+        own profile.
         """
         version = self.version(team, slug, number)
         rows = [

@@ -49,8 +49,7 @@ class PublishQuery(Query):
     )
     dry_run = serializers.BooleanField(
         default=False,
-        help_text="`1` checks the package and returns the result that publishing would have, "
-        "without publishing.",
+        help_text="`1` checks the package and returns the expected result, without publishing.",
     )
     version = serializers.CharField(
         required=False, max_length=200, help_text="The version number for a package that states none."
@@ -102,8 +101,8 @@ class Packages(Endpoint):
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Publishes a package, or only checks it in a dry run. An error response lists all problems.
-        Publishing the same content under the same version again returns 200 and only sets `channel`.
+        """Publishes a package, or only checks it with `dry_run`. An error response lists all problems. If the
+        version already exists with the same content, returns 200 and only sets `channel`.
         """
         query, upload = read_upload_request(request, PublishQuery)
         team = _team(query.get("team"), self.actor)

@@ -63,9 +63,9 @@ class Skills(Endpoint):
         "list_skills", "List skills", query=SkillsQuery, answer=documents.page_schema(documents.SkillDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists skills visible to you, highest usage score first; all pages use the scores at the time of the
-        first request. With `q`, the best match comes first. `ids` selects particular skills.
-        Tokens do not get skills with `disable-model-invocation`.
+        """Lists the skills that you can see, highest usage score first. All pages use the scores at the time
+        of the first request. With `q`, the best match comes first. `ids` selects particular skills. Tokens
+        do not get skills with `disable-model-invocation`.
         """
         query = read_query(SkillsQuery, request)
         if query.get("q"):

@@ -93,8 +93,8 @@ class VersionDetail(SkillEndpoint):
 
     @operation("get_version", "Get a version", answer=VersionDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns the version with this number, the `latest` one, or the one in this channel. `latest` is the
-        highest version that is neither yanked nor held. It is a pre-release only if there is no other
+        """Returns the version with this number, or the version of this channel. `latest` is the highest
+        version that is neither yanked nor held. `latest` is a pre-release only if the skill has no other
         version.
         """
         label = f"{team}/{slug}"
@@ -173,9 +173,9 @@ class Archive(SkillEndpoint):
         answer=binary_answer(*ZIP_TYPES),
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
-        """Returns the published zip. `X-Digest` contains the version's digest, which is the digest of the
-        zip. The download counts as an install. `format=portable` returns the skill in the open Agent Skills
-        format, with a different digest.
+        """Returns the published zip. The header `X-Digest` contains its digest, which is the version's
+        digest. The download counts as an install. `format=portable` returns the skill in the open Agent
+        Skills format, with a different digest.
         """
         version = _find_installable(f"{team}/{slug}", number, self.actor)
         if read_query(ArchiveQuery, request).get("format") == "portable":

@@ -63,7 +63,7 @@ class Yank(_VersionEndpoint):
     @operation("yank_version", "Yank a version", body=ReasonRequest, answer=VersionSummaryDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Yanks the version. It is then found only by its exact number, with a notice. Requires the
+        """Yanks the version: it is then available only by its exact number, with a notice. Requires the
         maintainer role.
         """
         version = self.version(team, slug, number)
@@ -72,7 +72,9 @@ class Yank(_VersionEndpoint):
 
     @operation("unyank_version", "Undo a yank", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Undoes the yank. The version can become the latest again. Requires the maintainer role."""
+        """Undoes the yank: the version is again available, and can become `latest`. Requires the maintainer
+        role.
+        """
         return self.respond(request, publishing_yank.unyank(self.version(team, slug, number), self.actor))
 
 
@@ -80,8 +82,8 @@ class VersionDeprecation(_VersionEndpoint):
     @operation("deprecate_version", "Deprecate a version", body=DeprecationRequest, answer=VersionSummaryDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Deprecates the version. It can still be used, and shows a notice. `successor` must be another
-        usable version of the skill. Requires the maintainer role.
+        """Deprecates the version; it stays usable and shows a notice. `successor` must be another usable
+        version of the skill. Requires the maintainer role.
         """
         version = self.version(team, slug, number)
         body = read_body(DeprecationRequest, request.data)
@@ -103,8 +105,8 @@ class SkillDeprecation(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Deprecates the skill. `successor` must be a skill visible to you; other users see it only if they
-        have access to that skill. Requires the maintainer role.
+        """Deprecates the skill. `successor` must be a skill that you can see; the response shows it only to
+        users who can see it. Requires the maintainer role.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)
@@ -126,9 +128,9 @@ class VersionPurge(_VersionEndpoint):
     @operation("purge_version", "Purge a version permanently", body=ReasonRequest, answer=PurgeDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Purges the version: deletes its files, its search terms and the content of its runs. Requests for
-        the version then return 410; its number and its content can't be published again. Requires the owner
-        role and a session.
+        """Permanently deletes the version's files, its search terms and the content of its runs. Later
+        requests for the version return 410. Its number and its content can't be published again. Requires
+        the owner role and a session.
         """
         version = self.version(team, slug, number)
         reason = read_body(ReasonRequest, request.data)["reason"]

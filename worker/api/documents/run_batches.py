@@ -59,12 +59,14 @@ class RunBatchSampleDoc(Doc):
 class RunBatchPreviewDoc(Doc):
     action = serializers.ChoiceField(choices=RunBatchAction.values)
     version = serializers.CharField(allow_null=True)
-    filter = serializers.DictField(help_text="The filters that were given.")
-    total = serializers.IntegerField(help_text="Runs that match.")
-    ready = serializers.IntegerField(help_text="Runs that the batch would cancel or repeat.")
+    filter = serializers.DictField(help_text="The filters of the request.")
+    total = serializers.IntegerField(help_text="Number of matching runs.")
+    ready = serializers.IntegerField(help_text="Number of runs that the batch would cancel or repeat.")
     skipped = serializers.IntegerField()
-    reasons = RunBatchReasonDoc(many=True, help_text="Why runs would be skipped.")
-    sample = RunBatchSampleDoc(many=True, help_text="The oldest ten of the runs that are ready.")
+    reasons = RunBatchReasonDoc(many=True, help_text="Reasons why runs would be skipped, with counts.")
+    sample = RunBatchSampleDoc(
+        many=True, help_text="The ten oldest runs that the batch would cancel or repeat."
+    )
 
 
 class RunBatchSummaryDoc(Doc):
@@ -73,7 +75,7 @@ class RunBatchSummaryDoc(Doc):
     version = serializers.CharField(
         allow_null=True, help_text="`same`, `newest` or a number; null to cancel."
     )
-    filter = serializers.DictField(help_text="The filters that were given.")
+    filter = serializers.DictField(help_text="The filters of the request.")
     state = serializers.ChoiceField(choices=RunBatchState.values)
     total = serializers.IntegerField()
     pending = serializers.IntegerField()
@@ -90,13 +92,13 @@ class RunBatchSummaryDoc(Doc):
 
 class RunBatchDoc(RunBatchSummaryDoc):
     problem = ProblemDoc(allow_null=True, help_text="Why the site cancelled the batch.")
-    reasons = RunBatchReasonDoc(many=True, help_text="Why runs were skipped or failed.")
+    reasons = RunBatchReasonDoc(many=True, help_text="Reasons why runs were skipped or failed, with counts.")
 
 
 class RunBatchItemDoc(Doc):
     run = serializers.CharField()
     skill = serializers.CharField()
     state = serializers.ChoiceField(choices=BatchItemState.values)
-    new_run = serializers.CharField(allow_null=True, help_text="The run that repeats it.")
+    new_run = serializers.CharField(allow_null=True, help_text="The new run that repeats the run.")
     new_run_status = serializers.ChoiceField(choices=RunStatus.values, allow_null=True)
     problem = ProblemDoc(allow_null=True, help_text="Why the run was skipped or failed.")

@@ -27,7 +27,7 @@ class RunRequest(Shape):
     )
     stdin = StrictText(required=False, allow_blank=True, max_length=1_000_000)
     debug = StrictBoolean(default=False, help_text="Sets SKILL_DEBUG=1 for the script.")
-    no_cache = StrictBoolean(default=False, help_text="Runs the skill even if a cached result exists.")
+    no_cache = StrictBoolean(default=False, help_text="True runs the skill even if a cached result exists.")
     context = serializers.JSONField(  # type: ignore[assignment]
         required=False, help_text="Object that the skill receives as its context."
     )
@@ -63,7 +63,7 @@ class RerunRequest(Shape):
     version = StrictText(
         required=False, max_length=64, help_text="Version number or channel; default: the version of the run."
     )
-    no_cache = StrictBoolean(default=False, help_text="Runs the skill even if a cached result exists.")
+    no_cache = StrictBoolean(default=False, help_text="True runs the skill even if a cached result exists.")
 
     def validate_inputs(self, value: object) -> object:
         return _an_object(value)
@@ -113,11 +113,17 @@ class RunsQuery(RunFilterFields, PageQuery):
 
 class LogQuery(Query):
     attempt = serializers.IntegerField(
-        required=False, min_value=1, max_value=1000, help_text="Attempt number; default: the last one."
+        required=False,
+        min_value=1,
+        max_value=1000,
+        help_text="Number of the attempt; default: the last attempt.",
     )
     offset = serializers.IntegerField(default=0, min_value=0, max_value=2**31 - 1)
     limit = serializers.IntegerField(
-        default=262_144, min_value=1, max_value=1_048_576, help_text="Bytes, rounded up to whole chunks."
+        default=262_144,
+        min_value=1,
+        max_value=1_048_576,
+        help_text="Maximum number of bytes; the server can return up to one chunk more.",
     )
 
 

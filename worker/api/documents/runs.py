@@ -90,7 +90,7 @@ class PendingDependencyDoc(Doc):
 
 
 def _run_number() -> serializers.IntegerField:
-    help_text = "Counts the runs of the skill from 1, as in “Run #12”; a renamed skill continues its numbers."
+    help_text = "Number of the run within the skill, as in “Run #12”; a rename does not restart the numbers."
     return serializers.IntegerField(allow_null=True, help_text=help_text)
 
 
@@ -126,7 +126,9 @@ class RunSummaryDoc(Doc):
     caller = serializers.CharField(allow_null=True)
     protocol = serializers.CharField(allow_null=True)
     entry = serializers.CharField(allow_null=True)
-    case = serializers.CharField(allow_null=True, help_text="The package's case that the run tests.")
+    case = serializers.CharField(
+        allow_null=True, help_text="Name of the package's case that the run executes."
+    )
     progress = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_null=True)
     cause = CauseDoc(
@@ -175,8 +177,10 @@ class RunDoc(Doc):
     failure_code = serializers.CharField(allow_blank=True)
     protocol = serializers.CharField(required=False)
     entry = serializers.CharField(required=False, help_text="Path of the script, or URL of the service.")
-    case = serializers.CharField(**_OPTIONAL, help_text="The package's case that the run tests.")
-    request_id = serializers.CharField(required=False, help_text="`context.request_id` of the request.")
+    case = serializers.CharField(**_OPTIONAL, help_text="Name of the package's case that the run executes.")
+    request_id = serializers.CharField(
+        required=False, help_text="The `request_id` that the caller sent in `context`."
+    )
     inputs = serializers.DictField(required=False, help_text="Inputs as sent; files are references.")
     arguments = serializers.ListField(
         child=serializers.JSONField(), required=False, help_text="Arguments as sent; files are references."
@@ -282,6 +286,6 @@ class InputDoc(Doc):
     digest = serializers.CharField()
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(
-        help_text="The file is deleted at this time; runs that use it keep their copy."
+        help_text="When the file is deleted; runs that use it keep a copy."
     )
     reference = serializers.DictField(help_text="Value for a run's inputs or arguments.")

@@ -63,7 +63,7 @@ class ScheduleChange(Shape):
         required=False, max_length=64, help_text="The channel to follow; default: latest. Not with `version`."
     )
     inputs = serializers.JSONField(required=False, help_text="Object with the inputs.")
-    params = serializers.JSONField(required=False, help_text="Another name for `inputs`.")
+    params = serializers.JSONField(required=False, help_text="Same as `inputs`; send only one of them.")
     arguments = serializers.ListField(child=serializers.JSONField(allow_null=True), required=False)
     script = StrictText(required=False, max_length=500)
     action = StrictText(required=False, max_length=200)
@@ -145,7 +145,8 @@ class ScheduleDoc(ScheduleSummaryDoc):
     digest = serializers.CharField(allow_null=True)
     channel = serializers.CharField(allow_null=True, help_text="The followed channel.")
     request = serializers.DictField(
-        allow_null=True, help_text="Inputs, arguments and entry point; null if you can't read them."
+        allow_null=True,
+        help_text="Inputs, arguments and entry point of the runs; null if you can't read them.",
     )
     jitter_s = serializers.IntegerField()
     overlap = serializers.ChoiceField(choices=OverlapPolicy.values)

@@ -14,9 +14,9 @@ STATES = ("active", "revoked", "expired", "blocked")
 
 
 class ShareLinkRequest(Shape):
-    inputs = StrictBoolean(default=False, help_text="Also show the inputs and arguments.")
-    log = StrictBoolean(default=False, help_text="Also show the log.")
-    artifacts = StrictBoolean(default=False, help_text="Also offer the artifacts.")
+    inputs = StrictBoolean(default=False, help_text="True also shows the inputs and arguments.")
+    log = StrictBoolean(default=False, help_text="True also shows the log.")
+    artifacts = StrictBoolean(default=False, help_text="True also offers the artifacts.")
     days = serializers.IntegerField(
         default=DEFAULT_DAYS, min_value=1, max_value=MAX_DAYS, help_text="Days until the link expires."
     )
@@ -26,7 +26,10 @@ class ShareLinkDoc(Doc):
     id = serializers.CharField()
     state = serializers.ChoiceField(
         choices=STATES,
-        help_text="`blocked`: the creator can't share the run any more, or the team allows no links.",
+        help_text=(
+            "State of the link; `blocked` means that its creator can no longer share the run, or that "
+            "the team allows no links."
+        ),
     )
     inputs = serializers.BooleanField()
     log = serializers.BooleanField()

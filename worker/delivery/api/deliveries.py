@@ -37,7 +37,10 @@ class DeliveriesQuery(PageQuery):
 class DeliveryDoc(Doc):
     id = serializers.CharField()
     message_id = serializers.CharField(
-        help_text="The header `Skillquay-Delivery`: the same for each attempt, and for each part of a digest."
+        help_text=(
+            "Value of the header `Skillquay-Delivery`; all attempts, and all parts of a digest, have "
+            "the same value."
+        )
     )
     subscription = serializers.CharField()
     channel = serializers.ChoiceField(choices=log.CHANNELS)
@@ -62,9 +65,8 @@ class Deliveries(Endpoint):
 
     @operation("list_deliveries", "List deliveries", query=DeliveriesQuery, answer=page_schema(DeliveryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists deliveries to you and to teams that you maintain, newest first.
-
-        Administrators get those of all teams, and memory changes.
+        """Lists deliveries to you and to teams that you maintain, newest first. Administrators get the
+        deliveries of all teams, and those of memory changes.
         """
         query = read_query(DeliveriesQuery, request)
         lookups = {lookup: query[name] for name, lookup in _LOOKUPS.items() if name in query}
@@ -102,7 +104,7 @@ class DeliveryReplay(Endpoint):
     @operation("replay_delivery", "Replay a delivery", answer={201: DeliveryDoc})
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Sends an ended delivery again as a new one, with a new id. Requires a session."""
+        """Sends an ended delivery again, as a new delivery with a new id. Requires a session."""
         row = log.replay(log.find(uid, self.actor), self.actor)
         return etag.document_response(request, delivery_document(row), status=201)
 

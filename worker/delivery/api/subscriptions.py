@@ -25,7 +25,7 @@ _READS = (Action.READ_RUNS,)
 
 
 class SubscriptionsQuery(PageQuery):
-    team = serializers.CharField(required=False, max_length=64, help_text="Only those of this team.")
+    team = serializers.CharField(required=False, max_length=64, help_text="Only subscriptions of this team.")
 
 
 class NotificationSubscriptionChange(Shape):
@@ -39,7 +39,8 @@ class NotificationSubscriptionChange(Shape):
         required=False,
         allow_blank=True,
         max_length=500,
-        help_text=f"Signs webhooks (at least {MIN_SECRET} characters), Feishu and DingTalk. Never returned.",
+        help_text=f"The secret that signs messages to webhooks (at least {MIN_SECRET} characters), Feishu and "
+        "DingTalk; never returned.",
     )
     digest = serializers.ChoiceField(choices=Digest.values, required=False)
     muted_until = serializers.DateTimeField(required=False, allow_null=True)
@@ -50,8 +51,16 @@ class NotificationSubscriptionRequest(NotificationSubscriptionChange):
     kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=NotificationKind.values), min_length=1, max_length=20
     )
-    team = StrictText(required=False, max_length=64, help_text="Omit it to subscribe yourself.")
-    skill = StrictText(required=False, max_length=140, help_text="`team/slug`; omit it for every skill.")
+    team = StrictText(
+        required=False,
+        max_length=64,
+        help_text="The team to subscribe; omit this field to subscribe yourself.",
+    )
+    skill = StrictText(
+        required=False,
+        max_length=140,
+        help_text="The skill, as `team/slug`; omit this field for every skill.",
+    )
 
 
 class NotificationSubscriptionDoc(Doc):
@@ -61,7 +70,7 @@ class NotificationSubscriptionDoc(Doc):
     channel = serializers.ChoiceField(choices=DeliveryChannel.values)
     kinds = serializers.ListField(child=serializers.ChoiceField(choices=NotificationKind.values))
     skill = serializers.SerializerMethodField()
-    address = serializers.SerializerMethodField(help_text="Without the parts that are secret.")
+    address = serializers.SerializerMethodField(help_text="The address without its secret parts.")
     digest = serializers.ChoiceField(choices=Digest.values)
     muted_until = serializers.DateTimeField(allow_null=True)
     failures = serializers.IntegerField(help_text="Failed attempts since the last success.")
@@ -136,7 +145,7 @@ class NotificationSubscriptionDetail(Endpoint):
         answer=NotificationSubscriptionDoc,
     )
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Changes the fields that you send; `muted_until` stops notifications until that time. Requires a
+        """Changes the fields that you send. `muted_until` stops notifications until that time. Requires a
         session.
         """
         row = subscriptions.find(uid, self.actor)

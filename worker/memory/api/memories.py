@@ -85,9 +85,10 @@ class Memories(Endpoint):
 
     @operation("list_memories", "List or search memories", query=MemoriesQuery, answer=page_schema(MemoryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists your memories and those of your teams and of runs that you can read, newest first;
-        administrators get all. With `q`, returns the best matches on one page; English is searched by words,
-        Chinese by pairs of characters."""
+        """Lists your memories, those of your teams and those of runs that you can read, newest first;
+        administrators get all. With `q`, returns the best matches on one page. The search finds English
+        words and pairs of Chinese characters.
+        """
         query = read_query(MemoriesQuery, request)
         selection = memory_filter(query, self.actor)
         page = pagination.read_page("memories", query, kinds=(str,))
@@ -138,8 +139,8 @@ class MemoryRestoration(Endpoint):
     @operation("restore_memory", "Restore a deleted memory", answer=MemoryDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Restores the memory within 15 minutes after its deletion; later, returns 410. Requires
-        a session.
+        """Restores a memory within 15 minutes of its deletion. After that, returns 410. Requires a
+        session.
         """
         return etag.document_response(request, memory_document(find.restore(uid, self.actor)))
 

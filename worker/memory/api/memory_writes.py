@@ -38,8 +38,8 @@ class MemoryWriteDoc(Doc):
         help_text="The proposed content; empty after the decision, and for a refused proposal.",
     )
     metadata = serializers.DictField()
-    skill = serializers.CharField(allow_null=True, help_text="Null if you can't see the skill.")
-    run = serializers.CharField(allow_null=True, help_text="Null if you can't see the run.")
+    skill = serializers.CharField(allow_null=True, help_text="The skill; null if you can't see it.")
+    run = serializers.CharField(allow_null=True, help_text="The run; null if you can't see it.")
     proposed_by = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -78,8 +78,8 @@ class MemoryWrites(Endpoint):
         answer=page_schema(MemoryWriteDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists proposals for you, for teams that you maintain (all teams, for administrators) and for your
-        runs, oldest first. Requires a session.
+        """Lists the proposals that you can decide on, oldest first: for you, for teams that you maintain and
+        for your runs. Administrators get the proposals for all teams. Requires a session.
         """
         query = read_query(MemoryWritesQuery, request)
         owner = find.find_owner(query["owner"], self.actor) if query.get("owner") else None
@@ -124,7 +124,7 @@ class MemoryWriteDecisions(Endpoint):
     )
     @idempotent(MemoryDecisionsRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Decides up to 100 proposals without changing their values. Requires a session."""
+        """Accepts or declines up to 100 proposals without changing their values. Requires a session."""
         decision = read_body(MemoryDecisionsRequest, request.data)
         decided = review.decide_many(decision["ids"], decision["accept"], self.actor)
         return etag.document_response(request, {"decided": decided.decided, "skipped": decided.skipped})

@@ -71,7 +71,9 @@ class LogLineChangeDoc(Doc):
 
 
 class LogChangesDoc(Doc):
-    too_large = serializers.BooleanField(help_text="True if a log is too large to compare.")
+    too_large = serializers.BooleanField(
+        help_text="True if the logs are not compared because one is too large."
+    )
     removed = serializers.IntegerField()
     added = serializers.IntegerField()
     lines = LogLineChangeDoc(many=True)

@@ -38,8 +38,8 @@ class VersionObservedPermissions(SkillEndpoint):
         answer=ObservedPermissionsDoc,
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Lists declared hosts, secrets and skills, and those that runs accessed. For hosts, counts all runs
-        that you can read; for secrets and skills, the newest 500.
+        """Lists the hosts, secrets and skills that the version declares and those that its runs used. Hosts
+        are counted in all runs that you can read; secrets and skills in the newest 500 of these runs.
         """
         found = observed_permissions(self.version(team, slug, number), self.actor)
         accesses = [

@@ -29,7 +29,7 @@ class VersionStatisticsDoc(Doc):
     runs = serializers.IntegerField(help_text="Runs that have ended.")
     succeeded = serializers.IntegerField()
     p50_ms = serializers.FloatField(
-        allow_null=True, help_text="Median duration, without runs that were answered from the cache."
+        allow_null=True, help_text="Median duration of runs in milliseconds, without cached results."
     )
     p95_ms = serializers.FloatField(allow_null=True)
     failed = serializers.IntegerField(help_text="Failed, timed out and lost runs.")
@@ -39,11 +39,15 @@ class VersionStatisticsDoc(Doc):
     )
     worse_than = serializers.CharField(
         allow_null=True,
-        help_text="The predecessor, if this version fails clearly more often (Fisher's exact test, 1 %, at "
-        "least 20 runs of each). Otherwise null.",
+        help_text=(
+            "The previous version, if this version fails significantly more often (Fisher's exact "
+            "test, 1 %, at least 20 runs of each); otherwise null."
+        ),
     )
     failure_codes = serializers.DictField(child=serializers.IntegerField())
-    error_groups = TopErrorGroupDoc(many=True, help_text="The three groups with the most failures, ever.")
+    error_groups = TopErrorGroupDoc(
+        many=True, help_text="The three error groups with the most failures of all time."
+    )
 
 
 class RunDayStatisticsDoc(Doc):
