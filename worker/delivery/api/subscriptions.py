@@ -39,8 +39,8 @@ class NotificationSubscriptionChange(Shape):
         required=False,
         allow_blank=True,
         max_length=500,
-        help_text=f"The secret that signs messages to webhooks (at least {MIN_SECRET} characters), Feishu and "
-        "DingTalk; never returned.",
+        help_text=f"The secret that signs messages to webhooks (at least {MIN_SECRET} characters), Feishu "
+        "and DingTalk; never returned.",
     )
     digest = serializers.ChoiceField(choices=Digest.values, required=False)
     muted_until = serializers.DateTimeField(required=False, allow_null=True)
