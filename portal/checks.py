@@ -21,10 +21,10 @@ def public_address_is_safe(app_configs: Sequence[AppConfig] | None, **kwargs: An
         return []
     return [
         Warning(
-            f"SKILLQUAY_BIND is {settings.SKILLQUAY_BIND} and SKILLQUAY_PUBLIC_URL is not https: "
-            "passwords and tokens cross the network readable.",
-            hint="Put a TLS proxy in front and set SKILLQUAY_PUBLIC_URL=https://…; "
-            "see docs/howto/run-a-production-site.md.",
+            f"Passwords and tokens are sent unencrypted: SKILLQUAY_BIND is {settings.SKILLQUAY_BIND} and "
+            "SKILLQUAY_PUBLIC_URL does not start with https://.",
+            hint="Put a TLS proxy in front of the site and set SKILLQUAY_PUBLIC_URL=https://…; "
+            "docs/howto/run-a-production-site.md describes how.",
             id="skillquay.W001",
         )
     ]
@@ -36,8 +36,11 @@ def scripts_run_isolated(app_configs: Sequence[AppConfig] | None, **kwargs: Any)
         return []
     return [
         Warning(
-            "SKILLQUAY_SANDBOX=unsafe: scripts run with the full rights of the worker.",
-            hint="Unset it; `manage.py sandbox_doctor` names the isolation tiers this machine has.",
+            "Scripts run without isolation, with all rights of the worker: SKILLQUAY_SANDBOX is unsafe.",
+            hint=(
+                "Remove the setting SKILLQUAY_SANDBOX; `manage.py sandbox_doctor` shows which "
+                "isolation tiers work."
+            ),
             id="skillquay.W002",
         )
     ]
@@ -51,9 +54,9 @@ def team_slugs_are_free(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
         return []
     return [
         Warning(
-            f"The team {slug} has a slug that this site uses itself: package managers can't reach its skills "
-            f"at /{slug}/.",
-            hint="Transfer its skills to a team with another slug.",
+            f"Package managers can't reach the skills of the team {slug}: the site uses the address /{slug}/ "
+            "itself.",
+            hint="Move the skills to a team with another slug.",
             id="skillquay.W003",
         )
         for slug in taken

@@ -63,7 +63,7 @@ def url_path(name: str) -> str:
     """A path of a URL that begins and ends with a slash, or ""."""
     value = text(name)
     if value and not re.fullmatch(r"/(?:[A-Za-z0-9._-]+/)+", value):
-        raise _invalid(name, value, "a path as /stored-files/")
+        raise _invalid(name, value, "a path such as /stored-files/")
     return value
 
 
@@ -78,7 +78,7 @@ def pairs(name: str) -> dict[str, str]:
     for part in names(name):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not key or not equals or not value:
-            raise _invalid(name, part, "a list as opus=large-model,sonnet=small-model")
+            raise _invalid(name, part, "a list such as opus=large-model,sonnet=small-model")
         found[key] = value
     return found
 
@@ -155,7 +155,9 @@ def _group_role(name: str, part: str) -> tuple[str, str, str]:
     team, colon, role = given.strip().partition(":")
     if not (group.strip() and equals and team and colon) or role not in _ROLES:
         raise _invalid(
-            name, part, "a list as engineers=docs:member,leads=docs:owner with the roles " + ", ".join(_ROLES)
+            name,
+            part,
+            "a list such as engineers=docs:member,leads=docs:owner with the roles " + ", ".join(_ROLES),
         )
     return group.strip(), team, role
 
@@ -215,12 +217,15 @@ def stored_key(path: Path) -> str:
             _make_key(path)
         key = path.read_text()
     except OSError as error:
-        raise ImproperlyConfigured(f"Can't read or create the key {path}: {error.strerror}.") from None
+        raise ImproperlyConfigured(
+            f"Can't read or create the key file {path}: {error.strerror}. Make the folder writable."
+        ) from None
     if key.strip("\0 \n"):
         return key
     raise ImproperlyConfigured(
-        f"{path} is empty. Put it back from a backup; without one delete it, and a new one is "
-        "created: users must sign in again, and secrets must be set again."
+        f"The key file {path} is empty. Restore the file from a backup, or delete it to create a "
+        "new key; users "
+        "must then sign in again and teams must set their secrets again."
     )
 
 
@@ -262,7 +267,9 @@ def require_known_names() -> None:
         found = extractOne(typed, known, scorer=OSA.distance, score_cutoff=1 if len(typed) < _SHORT else 2)
         if found:
             raise ImproperlyConfigured(
-                f"{name} is no setting. Did you mean {found[2]}? See docs/reference/settings.md."
+                f"The setting {name} does not exist; a similar one is {found[2]}. Correct the "
+                "name, as listed in "
+                "docs/reference/settings.md."
             )
 
 

@@ -18,7 +18,8 @@ def lock_data_folder() -> IO[str]:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise CommandError(
-            "Skillquay already runs in this folder. Stop it first, or set SKILLQUAY_VAR and SKILLQUAY_PORT."
+            "Can't start: Skillquay already runs with this data folder. Stop it, or set SKILLQUAY_VAR and "
+            "SKILLQUAY_PORT to other values."
         ) from None
     return file
 

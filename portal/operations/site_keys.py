@@ -29,7 +29,9 @@ class KeyFile:
             found = json.loads(path.read_text())
             return cls(found["SKILLQUAY_SECRET_KEY"], tuple(found["SKILLQUAY_SECRETS_KEYS"].split(",")))
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
-            raise CommandError(f"{path} contains no keys. Name a file that `backup --keys` wrote.") from None
+            raise CommandError(
+                f"Can't read keys from {path}. Choose a file that `backup --keys` wrote."
+            ) from None
 
     def write(self, path: Path) -> None:
         document = {
@@ -56,7 +58,10 @@ class KeyFile:
             if key == current:
                 continue
             if os.environ.get(name, "").strip() or "," in key:
-                raise CommandError(f"Set {name} to the value in the file of keys, and run restore again.")
+                raise CommandError(
+                    f"{name} differs from the key file. Set it to the value in the key file, then "
+                    "run restore again."
+                )
             path = settings.SKILLQUAY_VAR / _FILES[name]
             path.unlink(missing_ok=True)
             with open(path, "x", opener=_owner_only) as file:

@@ -18,7 +18,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from registry.changes import sql
 from registry.changes.watched_tables import WATCHED
 
-MISSING = "The database lacks the triggers that tell the site's processes of changes. Run manage.py migrate."
+MISSING = "Can't start: the database lacks the triggers that record changes. Run `manage.py migrate`."
 
 
 def drop_before_migrate(using: str, **kwargs: Any) -> None:

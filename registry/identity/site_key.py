@@ -8,8 +8,8 @@ from django.conf import settings
 from registry.models import SiteKey
 
 MISMATCH = (
-    "SKILLQUAY_SECRET_KEY is not the key of this site. Set the key of the other hosts, or, if you have just "
-    "rotated it, run `manage.py accept_secret_key`."
+    "Can't start: SKILLQUAY_SECRET_KEY is not the key of this site. Set the key of the other hosts, or run "
+    "`manage.py accept_secret_key` if you rotated the key."
 )
 _ROW = 1
 

@@ -44,7 +44,9 @@ class ShellCommand(BaseCommand):
                 raise
             self._refuse(problem, as_json=options["json"])
         except UnicodeEncodeError:  # undecodable bytes from the shell
-            raise CommandError("An argument is not UTF-8 text.", returncode=USAGE_ERROR) from None
+            raise CommandError(
+                "An argument is not UTF-8 text. Use UTF-8 for all arguments.", returncode=USAGE_ERROR
+            ) from None
         return None
 
     def _refuse(self, *problems: Problem, as_json: bool) -> None:
@@ -64,7 +66,7 @@ class ShellCommand(BaseCommand):
         except Refusal as refused:
             raise CommandError(str(refused), returncode=USAGE_ERROR) from None
         except DatabaseError as error:
-            raise CommandError(f"The database is not set up: {error}. {_SET_UP_HINT}") from None
+            raise CommandError(f"Can't use the database: {error}. {_SET_UP_HINT}") from None
 
     def answer(self, document: dict[str, Any], lines: Iterable[str], *, as_json: bool, ok: bool) -> None:
         """Prints the document as JSON, or the lines as text. Exits with status 1 unless ``ok``."""
@@ -86,7 +88,9 @@ def escape_for_terminal(text: str) -> str:
 
 
 def add_actor_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("--as", metavar="USER", default="", help="act as USER instead of the administrator")
+    parser.add_argument(
+        "--as", metavar="USER", default="", help="act as this user; default: an administrator"
+    )
 
 
 def problem_line(problem: Problem) -> str:

@@ -138,8 +138,8 @@ def _client(endpoint: str, region: str, access_key: str, secret_key: str) -> Any
     """
     if not (access_key and secret_key):
         raise ImproperlyConfigured(
-            "STORAGE_URL needs SKILLQUAY_S3_ACCESS_KEY and SKILLQUAY_S3_SECRET_KEY. "
-            "See docs/reference/settings.md."
+            "Can't use STORAGE_URL without credentials. Set SKILLQUAY_S3_ACCESS_KEY and "
+            "SKILLQUAY_S3_SECRET_KEY, as described in docs/reference/settings.md."
         )
     return boto3.session.Session().client(
         "s3",

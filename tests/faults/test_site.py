@@ -167,7 +167,7 @@ def test_worker_with_another_key_says_so_in_one_line_and_ends(site):
     environment = {**site.environment, "SKILLQUAY_SECRET_KEY": "another", "PYTHONWARNINGS": "ignore"}
     done = subprocess.run(argv, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].startswith("SKILLQUAY_SECRET_KEY is not the key of this site")
+    assert done.stderr.strip().splitlines()[-1].startswith("Can't start: SKILLQUAY_SECRET_KEY")
     assert "Traceback" not in done.stderr
 
 

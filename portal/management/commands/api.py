@@ -21,19 +21,25 @@ METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 class Command(ShellCommand):
     help = (
         "Call an API endpoint without a server and print the response body. "
-        "Exit status 0 for 2xx, 1 for any other response, 2 for a usage error."
+        "The exit status is 0 for 2xx, 1 for any other response and 2 for wrong usage."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("method", metavar="METHOD", type=str.upper, choices=METHODS)
-        parser.add_argument("path", metavar="PATH", help="such as '/api/v1/skills?limit=5'")
-        parser.add_argument("body", metavar="JSON", nargs="?", help="the request body; - reads it from stdin")
+        parser.add_argument(
+            "method", metavar="METHOD", type=str.upper, choices=METHODS, help="the HTTP method"
+        )
+        parser.add_argument(
+            "path", metavar="PATH", help="the path and query, such as '/api/v1/skills?limit=5'"
+        )
+        parser.add_argument(
+            "body", metavar="JSON", nargs="?", help="the request body; - reads it from standard input"
+        )
         parser.add_argument(
             "--file",
             metavar="FIELD=PATH",
             action="append",
             default=[],
-            help="send this file in a form, with the members of JSON as fields; repeatable",
+            help="send the file as this form field; the fields of JSON become form fields too; repeatable",
         )
         parser.add_argument("--out", metavar="PATH", type=Path, help="write the response body to this file")
         parser.add_argument(
@@ -58,7 +64,9 @@ class Command(ShellCommand):
         body = b"".join(chunks(response))
         if response.status_code >= 400 and response.get("Content-Type", "").startswith("text/html"):
             body = b""  # an HTML page, useless in a shell
-            self.stderr.write("No endpoint has this path. Paths of the API start with /api/v1/.")
+            self.stderr.write(
+                "Can't find the endpoint. Use a path that starts with /api/v1/; /api/docs/ lists all paths."
+            )
         if not body and response.status_code >= 300:
             self.stderr.write(f"HTTP {response.status_code} {response.get('Location', '')}".rstrip())
         if body and response.get("Content-Type") == "application/json":

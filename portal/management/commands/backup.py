@@ -18,23 +18,28 @@ from worker.health.release import version
 
 class Command(ShellCommand):
     help = (
-        "Write all data of the site to one file, without its keys. The site can stay online; `restore` reads "
-        "the file on any database."
+        "Write all data of the site except its keys to one file. The site can stay online, and `restore` "
+        "accepts the file on SQLite and PostgreSQL."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, help="the file to write, which must not exist")
+        parser.add_argument("file", type=Path, help="the new file")
         parser.add_argument(
-            "--keys", type=Path, metavar="FILE", help="also write the site's keys, to a file of their own"
+            "--keys", type=Path, metavar="FILE", help="also write the site's keys, to this separate file"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         for path in filter(None, [options["file"], options["keys"]]):
             if path.exists():
-                raise CommandError(f"{path} exists. Name another file.", returncode=USAGE_ERROR)
+                raise CommandError(
+                    f"Can't write {path}: the file exists. Choose another file.", returncode=USAGE_ERROR
+                )
             if not os.access(path.parent, os.W_OK):
-                raise CommandError(f"Can't write to the folder {path.parent}.", returncode=USAGE_ERROR)
+                raise CommandError(
+                    f"Can't write to the folder {path.parent}. Choose a writable folder.",
+                    returncode=USAGE_ERROR,
+                )
         result = back_up(options["file"], blobs.backend(), release=version(), on_progress=ProgressPrinter())
         if options["keys"]:
             KeyFile.of_this_site().write(options["keys"])

@@ -20,7 +20,7 @@ class Command(migrate.Command):
         )
         if unknown:
             raise CommandError(
-                f"This database was created by another version of Skillquay ({unknown[0]} is unknown): "
-                "recreate it, or name another one in SKILLQUAY_VAR or DATABASE_URL."
+                f"Another version of Skillquay created this database ({unknown[0]} is unknown). Recreate the "
+                "database, or choose another one with SKILLQUAY_VAR or DATABASE_URL."
             )
         super().handle(*args, **options)

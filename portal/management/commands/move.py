@@ -31,15 +31,17 @@ _SCHEMES = ("postgres", "postgresql", "sqlite")
 
 class Command(ShellCommand):
     help = (
-        "Copy the stopped site to another database and, with --storage, to another storage. The source stays "
-        "as it is. If the command is interrupted, repeat it: it continues."
+        "Copy the stopped site to another database and, with --storage, to another storage. The command does "
+        "not change the source. Repeat an interrupted command to continue the copy."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--to", required=True, metavar="DATABASE_URL", help="an empty database")
         parser.add_argument(
-            "--storage", metavar="STORAGE_URL", help="also copy the blobs, to this S3 bucket and prefix"
+            "--to", required=True, metavar="DATABASE_URL", help="the empty database to copy to"
+        )
+        parser.add_argument(
+            "--storage", metavar="STORAGE_URL", help="also copy all stored files to this S3 bucket and prefix"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -73,19 +75,28 @@ class Command(ShellCommand):
 
 def _check(options: dict[str, Any]) -> None:
     if urlsplit(options["to"]).scheme not in _SCHEMES:
-        raise CommandError("--to needs an address such as postgres://…", returncode=USAGE_ERROR)
+        raise CommandError(
+            "The value of --to is not a database address. Use an address such as postgres://…",
+            returncode=USAGE_ERROR,
+        )
     if options["storage"] and urlsplit(options["storage"]).scheme != "s3":
-        raise CommandError("--storage needs an address such as s3://bucket/prefix", returncode=USAGE_ERROR)
+        raise CommandError(
+            "The value of --storage is not a storage address. Use an address such as s3://bucket/prefix.",
+            returncode=USAGE_ERROR,
+        )
     if options["to"] == settings.DATABASE_URL:
-        raise CommandError("--to names the database of this site.", returncode=USAGE_ERROR)
+        raise CommandError(
+            "Can't copy the site to its own database. Choose another database for --to.",
+            returncode=USAGE_ERROR,
+        )
 
 
 def _require_stopped() -> None:
     alive = [process.name for process in heartbeats.processes() if process.is_alive]
     if alive:
         raise CommandError(
-            f"The site is running: {', '.join(alive)}. Stop its processes, and repeat the command after a "
-            "minute."
+            f"Can't copy the site while it is running: {', '.join(alive)}. Stop these processes, then repeat "
+            "the command after a minute."
         )
 
 
@@ -114,4 +125,6 @@ def _manage(environment: dict[str, str], *arguments: str) -> None:
         if not ended.returncode:
             return
         time.sleep(pause_s)
-    raise CommandError(f"{arguments[0]} failed on the target. Fix the cause, and repeat the command.")
+    raise CommandError(
+        f"{arguments[0]} failed on the target. Fix the error shown above, then repeat the command."
+    )

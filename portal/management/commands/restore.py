@@ -22,19 +22,19 @@ from registry.transfer.errors import KEYS_DIFFER
 
 class Command(ShellCommand):
     help = (
-        "Restore a backup into the empty database and storage of this site. If it is interrupted, repeat the "
-        "command: it continues."
+        "Restore a backup into the empty database and storage of this site. Repeat an interrupted command to "
+        "continue the restore."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("file", type=Path, help="a file that `backup` wrote")
+        parser.add_argument("file", type=Path, help="the file that `backup` wrote")
         keys = parser.add_mutually_exclusive_group()
-        keys.add_argument("--keys", type=Path, metavar="FILE", help="the file of the site's keys")
+        keys.add_argument("--keys", type=Path, metavar="FILE", help="the file that `backup --keys` wrote")
         keys.add_argument(
             "--without-keys",
             action="store_true",
-            help="keep this site's keys: people sign in again, and secrets must be set again",
+            help="keep this site's keys; users must sign in again and teams must set their secrets again",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -25,7 +25,7 @@ EXAMPLES = settings.BASE_DIR / "examples"
 
 
 class Command(BaseCommand):
-    help = "Create the database and an administrator (the password is shown once), and publish the examples."
+    help = "Create the database and an administrator, show the password once, and publish the example skills."
 
     def handle(self, *args: Any, **options: Any) -> None:
         if copy := pre_migration_copy.make():
@@ -49,14 +49,14 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(12)
         user = User.objects.create_superuser("admin", password=password, must_change_password=True)
         self.stdout.write(
-            "Created an administrator. The password is shown once; you choose a new one at sign-in:"
+            "Created an administrator. Sign in with this password, which is shown once, and choose a new one:"
         )
         self.stdout.write(f"    name      admin\n    password  {password}")
         return user
 
     def _publish_builtin(self, administrator: User) -> None:
         if created := publish_builtin(Actor(user=administrator)):
-            self.stdout.write(f"{created} skills that teach an agent to use Skillquay were published.")
+            self.stdout.write(f"Published {created} skills that teach agents to use Skillquay.")
 
     def _publish_examples(self, team: Team, administrator: User) -> None:
         actor = Actor(user=administrator)
@@ -71,6 +71,6 @@ class Command(BaseCommand):
             except Refusal as refused:
                 if code_named(refused.code).retryable:  # the storage failed, not the example
                     raise
-                self.stderr.write(f"example {folder.name}: {refused.code}: {refused}")
+                self.stderr.write(f"Can't publish the example {folder.name}: {refused.code}: {refused}")
         if created:
-            self.stdout.write(f"{created} example skills were published in team examples.")
+            self.stdout.write(f"Published {created} example skills in the team examples.")

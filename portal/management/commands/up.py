@@ -64,7 +64,7 @@ def _require_tables() -> None:
     except DatabaseError:  # the started programs report it and wait
         return
     if User._meta.db_table not in tables:
-        raise CommandError("The database is not set up. Run manage.py set_up first, or make run.")
+        raise CommandError("The database is not set up. Run `make run` or `manage.py set_up`.")
     if install.missing_triggers(connection):
         raise CommandError(install.MISSING)
 

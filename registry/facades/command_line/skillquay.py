@@ -101,7 +101,7 @@ def publish(site: Site, arguments: argparse.Namespace) -> int:
         data, name = path.read_bytes(), path.name
         kind = "text/markdown" if is_text else "application/octet-stream"
     else:
-        raise Failure(f"{path} does not exist.")
+        raise Failure(f"Can't find {path}. Choose an existing file or folder.")
     wanted = {"filename": name, "dry_run": "1" if arguments.dry_run else ""}
     wanted |= {
         key: getattr(arguments, key) for key in ("team", "version", "visibility", "channel", "changelog")
@@ -118,11 +118,14 @@ def pull(site: Site, arguments: argparse.Namespace) -> int:
     locked = read_lock()
     if not arguments.names:
         if not locked:
-            raise Failure(f"{LOCK} names no skills. Name one: skillquay.py pull TEAM/SKILL")
+            raise Failure(f"{LOCK} contains no skills. Name one: skillquay.py pull TEAM/SKILL")
         for place, row in locked.items():
             exact = resolve(site, f"{row['skill']}@{row['version']}")
             if exact.digest != row["digest"]:
-                raise Failure(f"{exact.skill}@{exact.version} has another digest than in {LOCK}.")
+                raise Failure(
+                    f"{exact.skill}@{exact.version} does not match the digest in {LOCK}. Check who "
+                    f"changed {LOCK}."
+                )
             install(site, exact._replace(source=row["source"]), Path(place), locked, arguments.force)
     for name in arguments.names:
         found = resolve(site, name)
@@ -141,7 +144,9 @@ def resolve(site: Site, name: str) -> Download:
         if not pinned or row["unavailable_reason"]:
             raise Failure(f"The canonical skill {slug} is unavailable: {row['unavailable_reason']}")
         if number and number != pinned["version"]:
-            raise Failure(f"The canonical skill {slug} is {pinned['version']}, not {number}.")
+            raise Failure(
+                f"The canonical skill {slug} is {pinned['version']}, not {number}. Leave out the version."
+            )
         return Download(slug, pinned["skill"], pinned["version"], pinned["digest"], row["archive_url"], [])
     path = urllib.parse.quote(label) + "/versions/" + urllib.parse.quote(number or "latest", safe="")
     row = site.json(f"/skills/{path}")
@@ -158,11 +163,13 @@ def install(site: Site, found: Download, folder: Path, locked: dict[str, Any], f
     place = folder.as_posix()
     present = folder_digest(folder) if folder.is_dir() else ""
     if present not in ("", found.digest, locked.get(place, {}).get("digest")) and not force:
-        raise Failure(f"{folder} has changes of its own. Keep a copy, then add --force to replace it.")
+        raise Failure(f"Can't replace {folder}: its files were changed. Copy your changes, then add --force.")
     if present != found.digest:
         data = site.ask(urllib.parse.urlsplit(found.archive).path.partition("/api/v1")[2])
         if "sha256:" + hashlib.sha256(data).hexdigest() != found.digest:
-            raise Failure(f"The archive of {label} does not have the digest {found.digest}.")
+            raise Failure(
+                f"The archive of {label} does not match the digest {found.digest}. Try again later."
+            )
         _unpack(data, folder)
     locked[place] = {
         "source": found.source,
@@ -181,7 +188,7 @@ def verify(site: Site, arguments: argparse.Namespace) -> int:
     """
     locked, status = read_lock(), 0
     if not locked:
-        raise Failure(f"{LOCK} names no skills.")
+        raise Failure(f"{LOCK} contains no skills. Install one: skillquay.py pull TEAM/SKILL")
     for place, row in sorted(locked.items()):
         changes = differences(Path(place), row)
         status = 1 if changes else status
@@ -280,7 +287,7 @@ def run(site: Site, arguments: argparse.Namespace) -> int:
     for pair in arguments.set:
         key, separator, text = pair.partition("=")
         if not separator:
-            raise Failure(f"--set needs KEY=VALUE, not {pair}")
+            raise Failure(f"The value {pair} of --set is invalid. Use KEY=VALUE.")
         inputs[key] = _value(text)
     body = {"skill": arguments.skill, "inputs": inputs, "arguments": arguments.argument}
     body |= {"script": arguments.script, "team": arguments.team}
@@ -329,7 +336,7 @@ def read_lock() -> dict[str, Any]:
         raise Failure(f"{LOCK} is not valid JSON. Restore it from version control.") from None
     keys = {"source", "skill", "version", "digest", "files"}
     if not isinstance(found, dict) or any(not isinstance(r, dict) or keys - set(r) for r in found.values()):
-        raise Failure(f"{LOCK} has an unknown form. Restore it from version control.")
+        raise Failure(f"{LOCK} does not have the expected fields. Restore it from version control.")
     return found
 
 
@@ -400,7 +407,10 @@ def _unpack(data: bytes, folder: Path) -> None:
             for entry in archive.infolist():
                 path = fresh / entry.filename
                 if fresh.resolve() not in path.resolve().parents:
-                    raise Failure(f"The archive contains the path {entry.filename!r}.")
+                    raise Failure(
+                        f"The archive contains the unsafe path {entry.filename!r}. Report this to "
+                        "an administrator."
+                    )
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive.read(entry))
                 path.chmod(0o755 if entry.external_attr >> 16 & stat.S_IXUSR else 0o644)
@@ -422,7 +432,9 @@ def _fail(error: urllib.error.HTTPError) -> NoReturn:
         document = json.loads(error.read())
         lines = [_problem_line(each) for each in document["problems"][:20]]
     except (ValueError, KeyError, TypeError, OSError):
-        raise Failure(f"The site answered {error.code} {error.reason}.") from None
+        raise Failure(
+            f"The site answered {error.code} {error.reason}. Check the address of the site."
+        ) from None
     raise Failure("\n".join(lines) or document["code"]) from None
 
 
@@ -437,7 +449,7 @@ def _problem_line(problem: dict[str, Any]) -> str:
 def _json_object(text: str) -> dict[str, Any]:
     found = _value(text)
     if not isinstance(found, dict):
-        raise Failure("--inputs needs a JSON object.")
+        raise Failure('The value of --inputs is not a JSON object. Use the form {"name": "value"}.')
     return found
 
 
@@ -453,7 +465,9 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--site", default=os.environ.get("SKILLQUAY_URL") or SITE, help="default: %(default)s"
+        "--site",
+        default=os.environ.get("SKILLQUAY_URL") or SITE,
+        help="the address of the site; default: %(default)s",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -462,32 +476,36 @@ def _parser() -> argparse.ArgumentParser:
         found.set_defaults(act=act)
         return found
 
-    one = command(publish, "Publish a folder, an archive or a SKILL.md.")
-    one.add_argument("path")
+    one = command(publish, "Publish a package.")
+    one.add_argument("path", help="a folder, a zip, a tar.gz or a SKILL.md")
     for name in PUBLISH_OPTIONS:
-        one.add_argument(f"--{name}")
-    one.add_argument("--dry-run", action="store_true", help="only check the package")
-    one = command(pull, "Install skills, or without names those of the lock.")
+        one.add_argument(f"--{name}", help=f"the {name} to publish with")
+    one.add_argument("--dry-run", action="store_true", help="check the package without publishing it")
+    one = command(pull, "Install skills; without names, those in the lock file.")
     one.add_argument("names", nargs="*", metavar="TEAM/SKILL[@VERSION] or SLUG of a canonical skill")
-    one.add_argument("--into", default=FOLDER, help="default: %(default)s")
+    one.add_argument("--into", default=FOLDER, help="the folder of the skills; default: %(default)s")
     one.add_argument("--force", action="store_true", help="replace folders that were changed")
-    command(verify, "Check that every byte of the locked skills is as published.")
+    command(verify, "Check that the installed skills are unchanged since publication.")
     one = command(doctor, "List which local skills are outdated, changed, yanked, reported or unknown.")
-    one.add_argument("--into", default=FOLDER, help="default: %(default)s")
-    one.add_argument("--json", action="store_true")
-    one = command(match, "Find the skills that fit a request.")
-    one.add_argument("text")
-    one.add_argument("--limit", type=int, default=5)
-    one.add_argument("--json", action="store_true")
+    one.add_argument("--into", default=FOLDER, help="the folder of the skills; default: %(default)s")
+    one.add_argument("--json", action="store_true", help="print one JSON document only")
+    one = command(match, "Find skills that fit a request.")
+    one.add_argument("text", help="the request in words")
+    one.add_argument("--limit", type=int, default=5, help="default: %(default)s")
+    one.add_argument("--json", action="store_true", help="print one JSON document only")
     one = command(run, "Start a run.")
-    one.add_argument("skill")
-    one.add_argument("--inputs", default="{}", help="a JSON object")
-    one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an input")
-    one.add_argument("--argument", action="append", default=[], help="an argument of the script")
-    one.add_argument("--script")
+    one.add_argument("skill", help="TEAM/SKILL[@VERSION], or the slug of a canonical skill")
+    one.add_argument("--inputs", default="{}", help="the inputs as a JSON object")
+    one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="one input; repeatable")
+    one.add_argument("--argument", action="append", default=[], help="one argument of the script; repeatable")
+    one.add_argument("--script", help="the id of the script to run")
     one.add_argument("--team", help="the team to run as")
-    one.add_argument("--follow", action="store_true", help="print the log; exit with 0 only if it succeeds")
-    one.add_argument("--json", action="store_true")
+    one.add_argument(
+        "--follow",
+        action="store_true",
+        help="print the log until the run ends; exit with 0 only if it succeeds",
+    )
+    one.add_argument("--json", action="store_true", help="print one JSON document only")
     return parser
 
 

@@ -7,7 +7,7 @@ from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Accept this host's SKILLQUAY_SECRET_KEY as the site's, after you rotated it or lost the old one."
+    help = "Record this host's SKILLQUAY_SECRET_KEY as the site's key, after you rotated or lost the key."
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         if not actor.is_administrator:

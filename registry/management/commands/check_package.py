@@ -38,11 +38,11 @@ class CheckedPackage:
 
 
 class Command(BaseCommand):
-    help = "Check packages: zip, tar.gz, folder or SKILL.md. Exit status: 0 valid, 1 refused, 2 usage error."
+    help = "Check packages without publishing them. The exit status is 0 if all are valid, otherwise 1."
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("paths", nargs="+", metavar="PATH")
+        parser.add_argument("paths", nargs="+", metavar="PATH", help="a zip, tar.gz, folder or SKILL.md")
         parser.add_argument(
             "--profile", choices=PROFILES, help="check against this profile; default: the package's own"
         )

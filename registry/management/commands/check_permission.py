@@ -12,13 +12,15 @@ from registry.rules.api import decision_document
 
 
 class Command(ChangeCommand):
-    help = "Show whether agents of a team may run a version without approval, and which rule decides."
+    help = "Show whether a team's agents can run a version without approval, and which rule decides."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("name", metavar="TEAM/SLUG[@VERSION]")
-        parser.add_argument("--team", metavar="TEAM", help="run as this team; default: the skill's team")
-        parser.add_argument("--token", metavar="ID", help="also apply the rules of this token")
+        parser.add_argument(
+            "name", metavar="TEAM/SLUG[@VERSION]", help="the skill and, optionally, a version or channel"
+        )
+        parser.add_argument("--team", metavar="TEAM", help="the team to run as; default: the skill's team")
+        parser.add_argument("--token", metavar="ID", help="the id of a token whose rules apply too")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         version = find_version_by_label(options["name"], actor)

@@ -8,11 +8,11 @@ from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Create a user account; the one-time password is shown once."
+    help = "Create a user account and show its one-time password once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("username", metavar="NAME")
+        parser.add_argument("username", metavar="NAME", help="the user name")
         parser.add_argument("--email", metavar="E", default="", help="the user's e-mail address")
         parser.add_argument("--administrator", action="store_true", help="give administrator rights")
 

@@ -8,11 +8,11 @@ from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Permanently erase a person's account, tokens, sessions and run contents. Versions stay."
+    help = "Permanently erase a person's account, tokens, sessions and run contents; published versions stay."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("username")
+        parser.add_argument("username", help="the user name")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         erased = erase_person(find_person(options["username"], actor), actor)

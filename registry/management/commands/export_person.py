@@ -13,7 +13,7 @@ class Command(ChangeCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("username")
+        parser.add_argument("username", help="the user name")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         return export_person(find_person(options["username"], actor), actor)

@@ -34,7 +34,7 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("roots", metavar="ROOT", nargs="+")
+        parser.add_argument("roots", metavar="ROOT", nargs="+", help="a path or URL to import from")
         parser.add_argument(
             "--team", metavar="T", default="", help="the team to import into; default: your only team"
         )
@@ -44,18 +44,20 @@ class Command(ShellCommand):
             default="",
             help="the kind of source; default: derived from ROOT",
         )
-        parser.add_argument("--visibility", choices=Visibility.values, default="")
+        parser.add_argument(
+            "--visibility", choices=Visibility.values, default="", help="of new skills; default: private"
+        )
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would be imported; change nothing"
         )
         parser.add_argument(
-            "--path", action="append", metavar="P", help="an additional skills folder within ROOT"
+            "--path", action="append", metavar="P", help="an additional skills folder in ROOT; repeatable"
         )
         parser.add_argument("--recursive", action="store_true", help="find SKILL.md files at any depth")
         parser.add_argument(
             "--parents",
             action="store_true",
-            help="also read the skills of parent folders, your home folder and the managed folder",
+            help="also import from parent folders, your home folder and the managed folder",
         )
         parser.add_argument(
             "--allow-external", action="store_true", help="follow paths and links that point outside ROOT"
@@ -64,7 +66,7 @@ class Command(ShellCommand):
             "--option",
             action="append",
             metavar="NAME=VALUE",
-            help="an option of the source, such as branch=main; see docs/reference/imports.md",
+            help="an option of the source, such as branch=main (see docs/reference/imports.md); repeatable",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -21,12 +21,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "template", metavar="TEMPLATE", nargs="?", help="a template name; --list shows them"
+            "template", metavar="TEMPLATE", nargs="?", help="the name of the template; --list shows all names"
         )
-        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="the folder to create")
+        parser.add_argument("folder", metavar="DIR", nargs="?", type=Path, help="the new folder")
         parser.add_argument("--list", action="store_true", help="list the templates")
         parser.add_argument("--name", default="", help="the skill's name; default: the name of the folder")
-        parser.add_argument("--title", default="", help="the display name; may be Chinese")
+        parser.add_argument("--title", default="", help="the display name, in any language")
         parser.add_argument("--description", default="", help="what the skill does and when to use it")
         parser.add_argument(
             "--language", choices=LANGUAGES, default="en", help="the language of the skill's texts"
@@ -38,7 +38,10 @@ class Command(BaseCommand):
             self._list(as_json=options["json"])
             return
         if not options["template"] or not options["folder"]:
-            raise CommandError("TEMPLATE and DIR are required unless you use --list.", returncode=USAGE_ERROR)
+            raise CommandError(
+                "TEMPLATE and DIR are missing. Add them, or use --list to show the templates.",
+                returncode=USAGE_ERROR,
+            )
         folder: Path = options["folder"]
         files: tuple[PackageFile, ...] = ()
         problems: tuple[Problem, ...] = ()

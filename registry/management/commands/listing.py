@@ -8,15 +8,25 @@ from registry.management.cli import ShellCommand
 
 
 class Command(ShellCommand):
-    help = "Print the agent listing, which takes at most one percent of the context window."
+    help = "Print the agent listing: the skills that agents see in their prompt."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("--context-tokens", type=int, default=CONTEXT_TOKENS, metavar="N")
-        parser.add_argument("--format", choices=formats.FORMATS, default="lines")
-        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
         parser.add_argument(
-            "--limit", type=int, help="the maximum number of skills; default for --format section: 40"
+            "--context-tokens",
+            type=int,
+            default=CONTEXT_TOKENS,
+            metavar="N",
+            help="the size of the context window",
+        )
+        parser.add_argument("--format", choices=formats.FORMATS, default="lines", help="default: lines")
+        parser.add_argument(
+            "--path", action="append", default=[], help="a file that the agent works on; repeatable"
+        )
+        parser.add_argument(
+            "--limit",
+            type=int,
+            help="the maximum number of skills; default: 40 for --format section, otherwise 1,000",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

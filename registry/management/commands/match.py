@@ -12,11 +12,13 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("text", metavar="TEXT", nargs="?", default="")
-        parser.add_argument("--limit", type=int, default=20)
-        parser.add_argument("--intent", default="", help="the intent of the request, as skills declare it")
-        parser.add_argument("--event", default="", help="the type of the event for which a skill is needed")
-        parser.add_argument("--path", action="append", default=[], help="a file in use; repeatable")
+        parser.add_argument("text", metavar="TEXT", nargs="?", default="", help="the request in words")
+        parser.add_argument("--limit", type=int, default=20, help="the maximum number of skills; default: 20")
+        parser.add_argument("--intent", default="", help="an intent that skills declare")
+        parser.add_argument("--event", default="", help="an event type that skills declare")
+        parser.add_argument(
+            "--path", action="append", default=[], help="a file that the agent works on; repeatable"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)

@@ -35,13 +35,13 @@ class MigratedPackage:
 
 class Command(BaseCommand):
     help = (
-        "Migrate an old package, or a folder of packages, to the ApexBridge layout. "
-        "Exit status: 0 done, 1 refused, 2 usage error."
+        "Convert an old package, or a folder of packages, to the ApexBridge layout in place. The command "
+        "keeps a copy of the original."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="DIR", type=Path)
+        parser.add_argument("folder", metavar="DIR", type=Path, help="the package, or a folder of packages")
         parser.add_argument("--dry-run", action="store_true", help="print what would change; write nothing")
         parser.add_argument("--validate", action="store_true", help="only check the packages; change nothing")
         parser.add_argument("--profile", choices=PROFILES, help="with --validate: check against this profile")
@@ -87,7 +87,7 @@ class Command(BaseCommand):
         for change in row.migration.changes if row.migration else ():
             self.stdout.write(f"  {printable(change.translated(gettext), _MAX_LINE_CHARACTERS)}")
         if row.backup:
-            self.stdout.write(f"  The package as it was: {printable(str(row.backup))}")
+            self.stdout.write(f"  Original package: {printable(str(row.backup))}")
         for problem in row.problems:
             self.stdout.write(f"  {printable(problem_line(problem), _MAX_LINE_CHARACTERS)}")
         if dry_run and row.migration:

@@ -14,20 +14,22 @@ from registry.versions.publishing.publish import Publication, publish
 
 
 class Command(ShellCommand):
-    help = "Publish packages: folders, zips, tar.gz files or single SKILL.md files. Versions are immutable."
+    help = "Publish packages as new versions of skills."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("paths", metavar="PATH", nargs="+", type=Path)
-        parser.add_argument("--team", required=True, metavar="T")
         parser.add_argument(
-            "--version-number", default=None, help="the version for packages that do not state one"
+            "paths", metavar="PATH", nargs="+", type=Path, help="a folder, zip, tar.gz or SKILL.md"
         )
-        parser.add_argument("--visibility", choices=Visibility.values, default=None)
-        parser.add_argument("--changelog", default="")
+        parser.add_argument("--team", required=True, metavar="T", help="the team that owns the skills")
         parser.add_argument(
-            "--channel", default=None, help="a channel, such as beta, to point to the version"
+            "--version-number", default=None, help="the version number of packages that state none"
         )
+        parser.add_argument(
+            "--visibility", choices=Visibility.values, default=None, help="set the visibility of the skills"
+        )
+        parser.add_argument("--changelog", default="", help="the changes in this version")
+        parser.add_argument("--channel", default=None, help="also point this channel to the version")
 
     def handle(self, *args: Any, **options: Any) -> None:
         published: list[Publication] = []

@@ -12,7 +12,7 @@ _BATCH = 100
 
 
 class Command(ShellCommand):
-    help = "Rescan the versions whose last scan used older rules. The reaper also does this, a few at a time."
+    help = "Scan the versions again whose last scan used older rules."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

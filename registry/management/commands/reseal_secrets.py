@@ -10,8 +10,8 @@ from registry.secrets.values import reseal
 
 class Command(ChangeCommand):
     help = (
-        "Encrypt all secrets with the first key in SKILLQUAY_SECRETS_KEYS, and secrets of webhooks and "
-        "second factors with SKILLQUAY_SECRET_KEY. The site can stay online."
+        "Encrypt all secrets again: those of teams with the first key in SKILLQUAY_SECRETS_KEYS, those of "
+        "webhooks and second factors with SKILLQUAY_SECRET_KEY. The site can stay online."
     )
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from registry.management.cli import ChangeCommand
 
 
 class Command(ChangeCommand):
-    help = "Print a link with which a user sets a new password once; the current password stops working."
+    help = "Print a link with which a user can set a new password once. The current password stops working."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("username", metavar="NAME")
+        parser.add_argument("username", metavar="NAME", help="the user name")
 
     def change(self, actor: Actor, options: dict[str, Any]) -> dict[str, Any]:
         return {"url": reset_password(find_user(options["username"], actor), actor)}

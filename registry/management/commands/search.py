@@ -11,12 +11,12 @@ from registry.search.facets import MAX_COUNTED_SKILLS, facets, facets_document
 
 
 class Command(ShellCommand):
-    help = "Search the catalog. Matches in names rank first, then those in tags, then those in text."
+    help = "Search the catalog; matches in names come first."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("text", metavar="TEXT")
-        parser.add_argument("--limit", type=int, default=20)
+        parser.add_argument("text", metavar="TEXT", help="the words to search for")
+        parser.add_argument("--limit", type=int, default=20, help="the maximum number of skills; default: 20")
         for name in query.FACETS:
             parser.add_argument(f"--{name}", default="", help=f"only skills with this {name}")
         parser.add_argument(

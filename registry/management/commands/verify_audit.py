@@ -21,19 +21,26 @@ _SENTENCES = {
 
 class Command(ShellCommand):
     help = (
-        "Verify the hash chain of the audit log and print its head; exit status 1 if an entry does not match."
+        "Verify the hash chain of the audit log and print its last hash. The exit status is 1 if an entry "
+        "was changed, moved or removed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument(
-            "--head", metavar="HASH", default="", help="a head printed earlier, which the chain must contain"
+            "--head",
+            metavar="HASH",
+            default="",
+            help="a hash that this command printed earlier; the chain must contain it",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         head = options["head"]
         if head and not _HASH.fullmatch(head):
-            raise CommandError("--head needs 64 hexadecimal digits.", returncode=USAGE_ERROR)
+            raise CommandError(
+                "The value of --head is not a hash. Use the 64 hexadecimal digits that this command printed.",
+                returncode=USAGE_ERROR,
+            )
         require(self.actor(options), Action.USERS)
         result = verify(head=head, on_progress=self._print_progress)
         self.answer(_document(result), _lines(result), as_json=options["json"], ok=result.mismatch is None)

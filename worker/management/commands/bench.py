@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON document only")
-        names = parser.add_subparsers(dest="name", metavar="NAME", required=True)
+        names = parser.add_subparsers(dest="name", metavar="NAME", required=True, help="the benchmark")
         for name in _names():
             one = names.add_parser(name)
             one.add_argument("--json", action="store_true", default=False)

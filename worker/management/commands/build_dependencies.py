@@ -14,11 +14,11 @@ from worker.dependencies.status import dependencies_document, rebuild_dependenci
 
 
 class Command(ShellCommand):
-    help = "Build the dependencies of a version that are not ready yet, in this process."
+    help = "Build the missing dependencies of a version in this process."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("version", metavar="TEAM/SLUG@VERSION")
+        parser.add_argument("version", metavar="TEAM/SLUG@VERSION", help="the version")
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)

@@ -15,11 +15,11 @@ from worker.models import DependencyBuild, DependencyBuildState
 
 
 class Command(ShellCommand):
-    help = "Build the libraries of a runtime in this process, and list its programs."
+    help = "Build the libraries of a runtime in this process, and list the programs that this machine lacks."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("runtime", choices=NAMES)
+        parser.add_argument("runtime", choices=NAMES, help="the runtime")
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.actor(options)

@@ -13,12 +13,12 @@ from worker.dependencies.status import dependencies_document
 
 
 class Command(ShellCommand):
-    help = "Set the runtime of a version that declares none, or remove it with the name none."
+    help = "Set or remove the runtime of a version whose package declares none."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("version", metavar="TEAM/SLUG@VERSION")
-        parser.add_argument("runtime", metavar="NAME", help="such as office, or none")
+        parser.add_argument("version", metavar="TEAM/SLUG@VERSION", help="the version")
+        parser.add_argument("runtime", metavar="NAME", help="the runtime, such as office; none removes it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         actor = self.actor(options)

@@ -8,7 +8,7 @@ from worker.failures.recount import group_earlier_runs
 
 
 class Command(BaseCommand):
-    help = "Group failed runs that have no error group yet. Safe to repeat, also while workers run."
+    help = "Add failed runs that an older release recorded to error groups. You can repeat the command."
 
     def handle(self, *args: Any, **options: Any) -> None:
         number = sum(group_earlier_runs())

@@ -31,7 +31,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []  # system checks import every page, which is slow
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--once", action="store_true", help="run one pass with all sweeps, then exit")
+        parser.add_argument("--once", action="store_true", help="do all of this once, then exit")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["once"]:

@@ -14,7 +14,7 @@ from worker.retention.preview import preview
 
 
 class Command(ChangeCommand):
-    help = "Remove runs, artifacts and logs that the retention policies no longer keep, now."
+    help = "Remove runs, artifacts and logs that the retention policies no longer keep."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)

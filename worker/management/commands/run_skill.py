@@ -33,7 +33,9 @@ class Command(ShellCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("skill", metavar="TEAM/SLUG[@VERSION]")
+        parser.add_argument(
+            "skill", metavar="TEAM/SLUG[@VERSION]", help="the skill and, optionally, a version or channel"
+        )
         parser.add_argument("--input", metavar="JSON", default="{}", help="the inputs as a JSON object")
         parser.add_argument(
             "--arguments", metavar="JSON_LIST", default="[]", help="the script's arguments as a JSON list"
@@ -43,14 +45,16 @@ class Command(ShellCommand):
             metavar="NAME=PATH",
             action="append",
             default=[],
-            help="send a file as the argument NAME, or as the input NAME if no argument is NAME; repeatable",
+            help="send the file in place of the argument NAME, otherwise as the input NAME; repeatable",
         )
         one = parser.add_mutually_exclusive_group()
-        one.add_argument("--script", metavar="ID")
-        one.add_argument("--action", metavar="A")
-        one.add_argument("--tool", metavar="T")
+        one.add_argument("--script", metavar="ID", help="the script to run")
+        one.add_argument("--action", metavar="A", help="the action to run")
+        one.add_argument("--tool", metavar="T", help="the tool to call")
         parser.add_argument("--stdin", metavar="TEXT", help="standard input for the script")
-        parser.add_argument("--debug", action="store_true", help="set SKILL_DEBUG=1 for the script")
+        parser.add_argument(
+            "--debug", action="store_true", help="set SKILL_DEBUG=1 so that the script logs more"
+        )
         parser.add_argument("--no-cache", action="store_true", help="run even if a cached result exists")
         parser.add_argument("--here", action="store_true", help="execute in this process, without a worker")
 
@@ -81,7 +85,9 @@ class Command(ShellCommand):
             for event in events:
                 self._show(event)
             if not noticed and not events and time.monotonic() - started_at > _WAITING_NOTICE_S:
-                self.stderr.write(f"Run {run.uid} waits for a worker: is `manage.py up` running?")
+                self.stderr.write(
+                    f"Run {run.uid} is waiting for a worker. Start one with `manage.py up`, or use --here."
+                )
             noticed = noticed or bool(events) or time.monotonic() - started_at > _WAITING_NOTICE_S
             if not ended and not events:
                 time.sleep(POLL_S)
@@ -107,19 +113,25 @@ def _parse_json(options: dict[str, Any], name: str, kind: type) -> Any:
     try:
         value = json.loads(options[name])
     except ValueError as error:
-        raise CommandError(f"--{name} is not JSON: {error}", returncode=USAGE_ERROR) from None
+        raise CommandError(
+            f"The value of --{name} is not JSON: {error}. Correct the value.", returncode=USAGE_ERROR
+        ) from None
     if not isinstance(value, kind):
         shape = "object" if kind is dict else "list"
-        raise CommandError(f"--{name} is not a JSON {shape}", returncode=USAGE_ERROR)
+        raise CommandError(
+            f"The value of --{name} is not a JSON {shape}. Correct the value.", returncode=USAGE_ERROR
+        )
     return value
 
 
 def _file(text: str) -> tuple[str, Path]:
     name, separator, path = text.partition("=")
     if not name or not separator:
-        raise CommandError("--file is not NAME=PATH", returncode=USAGE_ERROR)
+        raise CommandError("The value of --file is invalid. Use NAME=PATH.", returncode=USAGE_ERROR)
     if not Path(path).is_file():
-        raise CommandError(f"--file {name}: {path} is not a file", returncode=USAGE_ERROR)
+        raise CommandError(
+            f"Can't send {name}: {path} is not a file. Choose an existing file.", returncode=USAGE_ERROR
+        )
     return name, Path(path)
 
 

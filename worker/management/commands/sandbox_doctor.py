@@ -14,7 +14,7 @@ from worker.sandbox.enforcement import CHECK_INTERVALS_MS, KERNEL, WATCHDOG
 
 
 class Command(BaseCommand):
-    help = "Run every attack test in every isolation tier of this machine, and print the results."
+    help = "Attack every isolation tier of this machine and show which attacks it stops."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:

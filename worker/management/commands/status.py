@@ -9,7 +9,7 @@ from worker.health.status import status_document
 
 
 class Command(ShellCommand):
-    help = "Show the state of database, storage, broker, reaper and workers; exit status 0 only if all work."
+    help = "Show whether database, storage, broker, reaper and workers work. The exit status is 0 if all do."
 
     def handle(self, *args: Any, **options: Any) -> None:
         document = status_document()
