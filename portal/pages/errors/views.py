@@ -27,10 +27,7 @@ _TEXTS = {
     405: (_("This address can't be opened directly"), _("Go back and use the button on the page.")),
     413: (
         _("The form is too large"),
-        _(
-            "Nothing was changed. Go back (your input is still there), then shorten it or upload files "
-            "instead."
-        ),
+        _("Nothing was changed. Go back, then shorten your input or upload files instead."),
     ),
     500: (
         _("The server could not complete the request"),

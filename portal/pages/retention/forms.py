@@ -19,7 +19,7 @@ LABELS: dict[str, Promise] = {
     "keep_last": _("Newest runs to keep per skill"),
 }
 HELP: dict[str, Promise] = {
-    "failed_days": _("Also timed out and lost runs."),
+    "failed_days": _("Applies to timed out and lost runs too."),
     "artifact_days": _("The run stays."),
     "log_days": _("The run stays."),
     "artifact_bytes": _("The oldest artifacts are removed first. 10000000000 is 10 GB."),

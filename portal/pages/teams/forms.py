@@ -33,17 +33,15 @@ class TeamSettingsForm(forms.Form):
         label=_("Block publishing when trigger tests fail"), required=False
     )
     memory_review = forms.ChoiceField(
-        label=_("Proposed memory that needs review"),
+        label=_("Proposed memories that need review"),
         choices=MemoryReview.choices,
         widget=forms.RadioSelect,
         required=False,
-        help_text=_(
-            "Applies to memory that this team's runs propose; memory for others always needs their decision."
-        ),
+        help_text=_("Memories for other owners always need the owner's decision."),
     )
 
     run_readers = forms.ChoiceField(
-        label=_("Who can read the team's runs"),
+        label=_("Access to the team's runs"),
         choices=RunReaders.choices,
         widget=forms.RadioSelect,
         required=False,

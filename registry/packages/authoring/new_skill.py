@@ -111,7 +111,7 @@ TEMPLATES = (
     SkillTemplate(
         "agent",
         _("Agent folder"),
-        _("A JSON request skill inside an agent folder, with agent.yaml and .claude/skills."),
+        _("A skill that reads JSON requests, in the folder of an agent role with agent.yaml."),
         (
             ("SKILL.md", "request.md"),
             ("agents/assistant/agent.yaml", "agent.yaml"),

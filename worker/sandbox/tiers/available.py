@@ -33,8 +33,8 @@ _NAMESPACES = gettext_noop(
     "in a container, --security-opt seccomp=unconfined --security-opt apparmor=unconfined."
 )
 _STAGING = gettext_noop(
-    "A worker that runs as root needs CAP_SYS_ADMIN, CAP_SETUID and CAP_SETGID to stage folders: run "
-    "it as an ordinary user, or add the capabilities."
+    "Run the worker as an ordinary user, or give it the capabilities CAP_SYS_ADMIN, CAP_SETUID and "
+    "CAP_SETGID."
 )
 
 

@@ -83,7 +83,7 @@ class ValuesField(forms.CharField):
         most, least = self.parameter.max_values, self.parameter.min_values
         if count and (count < least or (most is not None and count > most)):
             raise ValidationError(
-                _("%(count)d values: this argument takes at least %(least)d and at most %(most)s."),
+                _("Enter at least %(least)d and at most %(most)s values instead of %(count)d."),
                 "count",
                 {"count": count, "least": least, "most": "∞" if most is None else most},
             )
