@@ -8,6 +8,7 @@ from portal.pages.approvals import urls as approvals
 from portal.pages.audit import urls as audit
 from portal.pages.canonical import urls as canonical
 from portal.pages.catalog import urls as catalog
+from portal.pages.collections import urls as collections
 from portal.pages.errors import views as errors
 from portal.pages.events import urls as events
 from portal.pages.failures import urls as failures
@@ -57,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *skill.urlpatterns,
     *match.urlpatterns,
     *canonical.urlpatterns,
+    *collections.urlpatterns,
     *runs.urlpatterns,
     *shared.urlpatterns,
     *failures.urlpatterns,

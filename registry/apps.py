@@ -14,6 +14,7 @@ _ERRORS = (
     "registry.accounts.errors",
     "registry.api.errors",
     "registry.canonical.errors",
+    "registry.collections.errors",
     "registry.core.errors",
     "registry.events.errors",
     "registry.facades.git.errors",

@@ -172,4 +172,4 @@ def run_pages(run: Run, other: Run) -> list[str]:
 
 def _values(**values: str) -> dict[str, str]:
     names = ("uid", "other", "username", "number", "path", "before", "after", "name", "code", "note")
-    return dict.fromkeys(names, "none") | values
+    return dict.fromkeys((*names, "collection"), "none") | values

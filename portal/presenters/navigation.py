@@ -61,6 +61,7 @@ SCHEDULES = NavLink("schedules", _("Schedules"), "queued")
 PUBLISH = NavLink("publish", _("Publish"), "upload")
 TEAMS = NavLink("teams", _("Teams"), "team")
 CANONICALS = NavLink("canonicals", _("Canonical skills"), "star")
+COLLECTIONS = NavLink("collections", _("Collections"), "folder")
 LISTING = NavLink("listing", _("Agent listing"), "list")
 _AUTOMATION = (
     NavLink("events", _("Events"), "bolt"),
@@ -96,10 +97,10 @@ def area_of(path: str) -> str:
 def navigation_groups(actor: Actor | None) -> list[NavGroup]:
     """The groups that the actor may open; anonymous users get the catalog pages only."""
     if actor is None or actor.user is None:
-        return [NavGroup("", (HOME, SKILLS)), NavGroup(_("For agents"), (CANONICALS, LISTING))]
+        return [NavGroup("", (HOME, SKILLS)), NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING))]
     groups = [
         NavGroup("", tuple(_main_links(actor))),
-        NavGroup(_("For agents"), (CANONICALS, LISTING)),
+        NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING)),
         NavGroup(_("Automation"), (*_AUTOMATION, _REVIEW)),
     ]
     return [*groups, NavGroup(_("Administration"), _ADMIN)] if actor.is_administrator else groups

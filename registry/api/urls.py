@@ -5,6 +5,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from registry.accounts import urls as accounts
 from registry.api.reference import urls as reference
 from registry.canonical import urls as canonical
+from registry.collections import urls as collections
 from registry.erasure import urls as erasure
 from registry.events import urls as events
 from registry.imports import urls as imports
@@ -22,6 +23,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *reference.urlpatterns,
     *accounts.urlpatterns,
     *canonical.urlpatterns,
+    *collections.urlpatterns,
     *erasure.urlpatterns,
     *events.urlpatterns,
     *imports.urlpatterns,

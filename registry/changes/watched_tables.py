@@ -120,6 +120,9 @@ UNWATCHED: dict[str, str] = {
     "registry_user_user_permissions": "Django's groups and permissions decide nothing here.",
 } | dict.fromkeys(
     (
+        "registry_collection",
+        "registry_collectionitem",
+        "registry_collectionstate",
         "registry_auditentry",
         "registry_auditchain",
         "registry_import",

@@ -16,7 +16,7 @@ from registry.models import AuditEntry, Capacity, Membership, Team
 
 # The kinds of actions that each group of the filter has. The kind is the part before the first period.
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "skills": ("skill", "version", "channel", "canonical"),
+    "skills": ("skill", "version", "channel", "canonical", "collection"),
     "review": ("finding", "report"),
     "people": ("user", "person", "team", "member", "token"),
     "permissions": ("rule", "approval", "secret"),

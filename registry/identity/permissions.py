@@ -20,6 +20,7 @@ class Action(StrEnum):
     REVIEW = "review"
     RELEASE = "manage versions"  # channels, changelogs, yank and deprecation
     SETTINGS = "change settings"  # visibility and other settings of a skill or a team
+    COLLECTIONS = "manage collections"
     EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
     MEMBERS = "manage members"
     GRANT = "grant"
@@ -61,6 +62,7 @@ TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
     Action.REVIEW: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.RELEASE: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.SETTINGS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
+    Action.COLLECTIONS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.EVENTS: (_NO, _NO, _NO, _NO, _YES, _YES, _YES),
     Action.MEMBERS: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
     Action.GRANT: (_NO, _NO, _NO, _NO, _NO, _YES, _YES),
@@ -81,7 +83,7 @@ SCOPES: dict[Scope, frozenset[Action]] = {
     Scope.READ: frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS}),
     Scope.RUN: frozenset({Action.SEE, Action.RUN}),
     Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.RELEASE}),
-    Scope.SETTINGS: frozenset({Action.SEE, Action.SETTINGS}),
+    Scope.SETTINGS: frozenset({Action.SEE, Action.SETTINGS, Action.COLLECTIONS}),
     Scope.ADMINISTER: frozenset({Action.SEE, Action.MEMBERS, Action.USERS}),
 }
 

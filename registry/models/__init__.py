@@ -9,6 +9,7 @@ from registry.models.canonical import (
 )
 from registry.models.change import ChangeKind, ChangeNumber, PendingChange, SiteNumber
 from registry.models.channel import Channel, Redirect, Tombstone
+from registry.models.collection import Collection, CollectionItem, CollectionState
 from registry.models.command_line import CommandLineOrigin, EntryCommandLine
 from registry.models.entry_needs import EntryNeeds
 from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription

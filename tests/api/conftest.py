@@ -43,7 +43,7 @@ def archive(files=None, *, folder=""):
 
 # Path parameters of the skill that ``version`` publishes.
 THERE = {"team": "docs", "slug": "summarise", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
-THERE |= {"before": "1.0.0", "after": "latest", "note": "0"}
+THERE |= {"before": "1.0.0", "after": "latest", "note": "0", "collection": "start"}
 
 
 class Api:
@@ -193,7 +193,16 @@ def private(version, bob):
 
     The ids of the objects, by the first part of the path at which they are.
     """
-    from registry.models import Event, EventSubscription, Import, Rule, Source, Token, WebhookEndpoint
+    from registry.models import (
+        Collection,
+        Event,
+        EventSubscription,
+        Import,
+        Rule,
+        Source,
+        Token,
+        WebhookEndpoint,
+    )
     from registry.storage import blobs
     from worker.models import Approval, Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
 
@@ -207,6 +216,7 @@ def private(version, bob):
     Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
     file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
     Approval.objects.create(run=run, expires_at=now)
+    Collection.objects.create(team=version.skill.team, slug="start", title="secret list")
     source = Source.objects.create(
         team=version.skill.team, kind="git", location="https://secret.example/x.git"
     )

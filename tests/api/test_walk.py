@@ -11,7 +11,7 @@ from tests.api.conftest import THERE, archive, session_api
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 
 ABSENT = {"team": "dxcs", "slug": "sxmmarise", "number": "7.7.7", "path": "nxthing.md", "code": "NXT_FOUND"}
-ABSENT |= {"before": "7.7.7", "after": "lxtest", "name": "stxble", "note": "0"}
+ABSENT |= {"before": "7.7.7", "after": "lxtest", "name": "stxble", "note": "0", "collection": "stxrt"}
 EVENTS = ("events", "webhooks", "event-subscriptions", "subscriptions", "deliveries")
 METHODS = ("GET", "HEAD", "POST", "PATCH", "PUT", "DELETE")
 

@@ -7,6 +7,9 @@ import re
 import pytest
 from django.test import Client
 
+from registry.collections import edit
+from registry.collections.edit import ChosenSkill
+from registry.identity.actors import Actor
 from registry.models.identity import new_uid
 from tests.addresses import filled, routes
 from tests.factories.runs import make_run
@@ -16,9 +19,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
 SECRET = "Kestrel-Zebra"
 PARTS = {"team": "docs", "slug": "kestrel", "number": "1.0.0", "path": "SKILL.md", "name": "stable"}
-PARTS |= {"before": "1.0.0", "after": "latest", "tag": "stable"}
+PARTS |= {"before": "1.0.0", "after": "latest", "tag": "stable", "collection": "start"}
 ABSENT = {"team": "dxcs", "slug": "kxstrxl", "number": "7.7.7", "path": "nxthing", "name": "stxble"}
-ABSENT |= {"before": "7.7.7", "after": "lxtest", "tag": "stxble"}
+ABSENT |= {"before": "7.7.7", "after": "lxtest", "tag": "stxble", "collection": "stxrt"}
 OWN = {"pk": "1"}  # keys of second factors, of which each user reaches only their own
 LINKS = dict.fromkeys(
     ("secret", "uidb64", "token", "note", "ticket"), "none"
@@ -37,6 +40,8 @@ def hidden(team, alice):
     script = f"print('{SECRET}')\n"
     files = {"SKILL.md": text.encode(), "scripts/go.py": script.encode()}
     version = publish_files(files, team=team, user=alice)
+    chosen = [ChosenSkill("docs/kestrel")]
+    edit.create(team, "start", Actor(user=alice), title=SECRET, chosen=chosen)
     return make_run(version, alice, team, message=SECRET, request={"inputs": {"word": SECRET}})
 
 

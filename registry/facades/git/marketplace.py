@@ -6,9 +6,10 @@ history combines the oldest events. The number of combined events changes rarely
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import accumulate
+from typing import Any
 
 from django.db.models import F, QuerySet
 
@@ -208,7 +209,10 @@ def _descriptions(digests: Iterable[str]) -> dict[str, str]:
     rows = Version.objects.filter(digest__in=set(digests)).values_list("digest", "manifest")
     found = {}
     for digest, manifest in rows:
-        text = " ".join(str(manifest.get("description") or "").split())[:_MAX_DESCRIPTION]
-        if text:
+        if text := description_of(manifest):
             found[digest] = text
     return found
+
+
+def description_of(manifest: Mapping[str, Any]) -> str:
+    return " ".join(str(manifest.get("description") or "").split())[:_MAX_DESCRIPTION]

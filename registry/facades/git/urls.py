@@ -10,6 +10,8 @@ _SERVICES: list[URLPattern] = [
 _SCOPES: dict[str, dict[str, bool]] = {
     "all.git/": {},
     "all.private.git/": {"needs_token": True},
+    "collections/<slug:team>/<slug:collection>.git/": {},
+    "collections/<slug:team>/<slug:collection>.private.git/": {"needs_token": True},
     "<slug:team>/all.git/": {},
     "<slug:team>/all.private.git/": {"needs_token": True},
     "<slug:team>/<slug:slug>.git/": {},
@@ -19,5 +21,10 @@ _SCOPES: dict[str, dict[str, bool]] = {
 urlpatterns: list[URLPattern | URLResolver] = [
     *(path(scope, include(_SERVICES), options) for scope, options in _SCOPES.items()),
     path("marketplace.json", Marketplaces.as_view(), name="marketplace"),
+    path(
+        "collections/<slug:team>/<slug:collection>/marketplace.json",
+        Marketplaces.as_view(),
+        name="collection-marketplace",
+    ),
     path("<slug:team>/marketplace.json", Marketplaces.as_view(), name="team-marketplace"),
 ]

@@ -14,6 +14,7 @@ from registry.api.attachments import disable_rendering
 from registry.api.error_response import response_for
 from registry.facades.endpoint import FacadeEndpoint
 from registry.facades.git import kept, upload_pack
+from registry.facades.git.collections import collection_document, collection_repository
 from registry.facades.git.errors import GIT_READ_ONLY
 from registry.facades.git.history import build_history, history_of
 from registry.facades.git.marketplace import build_marketplace, marketplace_of, plugins_of
@@ -66,6 +67,8 @@ class _GitEndpoint(FacadeEndpoint):
         return skill
 
     def repository(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> BuiltRepository:
+        if name := self.kwargs.get("collection"):
+            return kept.repository(*collection_repository(str(team), name, self.actor))
         if skill is None:
             market = marketplace_of(team, self.actor)
             return kept.repository(market.key, lambda: build_marketplace(market))
@@ -84,6 +87,7 @@ class References(_GitEndpoint):
         team: str | None = None,
         slug: str | None = None,
         *,
+        collection: str = "",
         as_plugin: bool = False,
         needs_token: bool = False,
     ) -> HttpResponse:
@@ -105,6 +109,7 @@ class UploadPack(_GitEndpoint):
         team: str | None = None,
         slug: str | None = None,
         *,
+        collection: str = "",
         as_plugin: bool = False,
         needs_token: bool = False,
     ) -> HttpResponse:
@@ -128,13 +133,15 @@ class ReceivePack(_GitEndpoint):
 
 @extend_schema(exclude=True)
 class Marketplaces(FacadeEndpoint):
-    """Endpoint that returns the marketplace of the site or of a team. Each of its plugins has a
+    """Endpoint that returns the marketplace of the site, of a team or of a collection. Each plugin has a
     repository.
     """
 
     required_actions = {"GET": (Action.SEE,)}
 
-    def get(self, request: Request, team: str | None = None) -> HttpResponse:
+    def get(self, request: Request, team: str | None = None, collection: str = "") -> HttpResponse:
+        if collection:
+            return etag.document_response(request, collection_document(str(team), collection, self.actor))
         market = marketplace_of(team, self.actor)
         return etag.document_response(request, claude_marketplace(market.name, plugins_of(market)))
 

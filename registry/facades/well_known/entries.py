@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet
 
+from registry.collections.find import find_collection
+from registry.collections.members import members, named_versions
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.lookup import canonical as canonicals
@@ -81,6 +83,12 @@ def skill_entries(label: str, number: str | None, actor: Actor) -> list[IndexEnt
 def canonical_entries(slug: str, actor: Actor) -> list[IndexEntry]:
     """The pinned version of a canonical skill. Raises the errors of ``find_skill``."""
     return skill_entries(canonicals.PREFIX + slug, None, actor)
+
+
+def collection_entries(team: str, slug: str, actor: Actor) -> list[IndexEntry]:
+    """The skills of a collection that the actor may see. Raises NOT_FOUND."""
+    found = named_versions(members(find_collection(team, slug, actor), actor))
+    return _entries([(each.name, each.version) for each in found])
 
 
 def split_name(text: str) -> tuple[str, str | None]:

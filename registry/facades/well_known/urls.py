@@ -14,6 +14,7 @@ _SCOPES = (
     "",
     "teams/<slug:team>/",
     "canonical/<slug:slug>/",
+    "collections/<slug:team>/<slug:collection>/",
     "skills/<slug:team>/<str:slug>/",
     "skills/<slug:team>/<str:slug>/<str:number>/",
     "api/v1/skills/<str:team>/<str:slug>/versions/<str:number>/archive/",

@@ -19,6 +19,7 @@ from registry.facades.well_known import documents
 from registry.facades.well_known.entries import (
     IndexEntry,
     canonical_entries,
+    collection_entries,
     find_entry,
     site_entries,
     skill_entries,
@@ -47,6 +48,8 @@ class _Scope(FacadeEndpoint):
     def entries(self, **scope: str) -> list[IndexEntry]:
         """The entries of the scope. Raises the errors of ``find_skill`` and ``find_version``."""
         team, named = scope.get("team"), scope.get("slug")
+        if collection := scope.get("collection"):
+            return collection_entries(str(team), collection, self.actor)
         if named is None:
             return team_entries(team, self.actor) if team else site_entries(self.actor)
         if team is None:

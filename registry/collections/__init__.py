@@ -1,0 +1,1 @@
+"""Collections: named lists of skills that clients install together."""
