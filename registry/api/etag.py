@@ -34,8 +34,9 @@ def document_response(request: Request, document: Document, *, status: int = 200
 
 
 def renewable_response(request: Request, make: Callable[[Actor], Document]) -> HttpResponse:
-    """``document_response`` with the document for the request's actor. Kept answers are renewed by ``make``,
-    which must not reference the request, see ``drafts.renew_by``.
+    """A ``document_response`` with the document that ``make`` returns for the request's actor. A
+    kept answer is renewed by calling ``make`` again, so ``make`` must not reference the request
+    (see ``drafts.renew_by``).
     """
     drafts.renew_by(lambda actor: _encode(make(actor)))
     return document_response(request, make(request_actor(request)))

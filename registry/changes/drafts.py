@@ -21,7 +21,9 @@ Renewal = Callable[[Actor], bytes | None]
 
 
 class NotRenewableError(Exception):
-    """An outdated answer can't be renewed: other headers may have changed, too."""
+    """Raised if only a new request can replace an outdated answer, for example because its
+    headers may have changed.
+    """
 
 
 @dataclass
@@ -79,12 +81,11 @@ def is_kept() -> bool:
 
 
 def renew_by(renew: Renewal) -> None:
-    """Lets the web process renew the outdated answer for any actor with the same access without a request.
+    """Lets the web process renew an outdated answer without a request, for any actor with the same access.
 
-    ``renew`` returns the new body, or None if the answer is unchanged. It declares dependencies like the
-    endpoint. It raises the endpoint's errors, or NotRenewableError; then the web process requests the answer
-    again. It must check everything that the endpoint checks, except the request itself, and must not
-    reference the request.
+    ``renew`` returns the new body, or None if the answer is unchanged. Like the endpoint, it must check
+    access and declare dependencies, and it raises the endpoint's errors. It must not reference the request.
+    If ``renew`` raises one of these errors or NotRenewableError, the web process requests the answer again.
     """
     if draft := _current.get():
         draft.renew = renew

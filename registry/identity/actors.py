@@ -57,7 +57,7 @@ class Actor:
         return frozenset(team for team, _, readers in self._memberships if readers == RunReaders.TEAM)
 
     def detached(self) -> Actor:
-        """A copy with the memberships that the actor has read. It references no request."""
+        """A copy of the actor that has read its memberships and does not reference the request."""
         found = Actor(user=copy(self.user), token=self.token, scopes=self.scopes)
         found.__dict__["_memberships"] = self._memberships
         return found

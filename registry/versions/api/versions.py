@@ -209,14 +209,16 @@ def _find(label: str, number: str, actor: Actor, *, include_held: bool = False) 
 
 
 def _find_installable(label: str, number: str, actor: Actor) -> Version:
-    """The version, for its content. Raises VERSION_HELD, or FORBIDDEN for actors who may not install it."""
+    """The version if the actor may install it. Raises the errors of ``find_skill``,
+    ``find_version`` and ``require``.
+    """
     version = _find(label, number, actor)
     require(actor, Action.INSTALL, skill=version.skill)
     return version
 
 
 def _confirm_by(version: Version, label: str, number: str) -> None:
-    """Keeps bytes of the version and their headers until one of the facts changes that they depend on."""
+    """Keeps a download of the version and its headers until the result of ``_state`` changes."""
     drafts.confirm_by(_state(version), lambda actor: _state(_find_installable(label, number, actor)))
 
 
