@@ -41,7 +41,7 @@ class Score:
 
 @dataclass(frozen=True)
 class ScorePosition:
-    """The cursor of ``page_by_score``: positions in the lists of warm and cold skills at a fixed moment. A
+    """The cursor of ``keys_by_score``: positions in the lists of warm and cold skills at a fixed moment. A
     skill is cold when age has reduced its factor to FLOOR.
     """
 
@@ -124,11 +124,11 @@ def most_used_keys(
     return [key for _, key in sorted(scored)[start:limit]]
 
 
-def page_by_score(
+def keys_by_score(
     skills: QuerySet[Skill], limit: int, position: ScorePosition
-) -> tuple[list[Skill], ScorePosition | None]:
-    """Returns the next ``limit`` skills by descending score, and the next position, which is None at the end.
-    Unused skills come last.
+) -> tuple[list[int], ScorePosition | None]:
+    """Returns the keys of the next ``limit`` skills by descending score, and the next position, which is None
+    at the end. Unused skills come last.
 
     Cold skills, whose factor is FLOOR, are ordered by their count; warm ones by ``hot_key``. The two lists
     are disjoint, and each is read along its index from its position.
@@ -139,10 +139,10 @@ def page_by_score(
     return _page((_rank_rows(warm[: limit + 1]), _rank_rows(cold[: limit + 1])), limit, position)
 
 
-def page_of_discoverable(
+def keys_of_discoverable(
     actor: Actor, limit: int, position: ScorePosition, *, for_agents: bool = False
-) -> tuple[list[Skill], ScorePosition | None]:
-    """``page_by_score`` of the skills that lists show to the actor, with prepared queries. ``for_agents``
+) -> tuple[list[int], ScorePosition | None]:
+    """``keys_by_score`` of the skills that lists show to the actor, with prepared queries. ``for_agents``
     omits skills that are not for agents.
     """
     cut = position.moment - _COLD_AGE
@@ -198,14 +198,14 @@ def _cold_skills(skills: QuerySet[Skill], cut: datetime, count: int, key: int) -
 
 def _page(
     halves: Iterable[list[_RankedRow]], limit: int, position: ScorePosition
-) -> tuple[list[Skill], ScorePosition | None]:
+) -> tuple[list[int], ScorePosition | None]:
     now = position.moment
     ranked = list(
         islice(merge(*halves, key=lambda row: (-score(row.count, row.last_used_at, now), row.key)), limit + 1)
     )
     page_rows = ranked[:limit]
-    chosen = load_listed([row.key for row in page_rows])
-    return chosen, _advance(page_rows, position, now - _COLD_AGE) if len(ranked) > limit else None
+    keys = [row.key for row in page_rows]
+    return keys, _advance(page_rows, position, now - _COLD_AGE) if len(ranked) > limit else None
 
 
 def load_listed(keys: Sequence[int]) -> list[Skill]:

@@ -309,6 +309,23 @@ def test_uses_of_kept_answers_count_for_their_callers(processes, skills, alice, 
     assert not Use.objects.exists()
 
 
+def test_small_package_is_read_once(processes, skills, alice, monkeypatch):
+    client, path = bearer(alice), f"{REPORT}/versions/1.1.0/archive"
+    whole = processes.get(path, **client)
+
+    def refuse(digest):
+        raise AssertionError("the file was read again")
+
+    monkeypatch.setattr("registry.api.attachments.blobs.open_blob", refuse)
+    assert _difference(processes.get(path, **client), whole) == []
+    part = processes.get(path, range="bytes=5-9", **client)
+    assert (part.status, part.body, part.headers["content-length"]) == (206, whole.body[5:10], "5")
+    Skill.objects.filter(slug="weekly-report").update(description="Changed.")
+    assert processes.get(path, **client).body == whole.body
+    Version.objects.filter(number="1.1.0").delete()
+    assert processes.get(path, **client).status == 404
+
+
 def test_kept_answers_end_with_their_token_and_session(processes, skills, bob, monkeypatch):
     token, cookie = bearer(bob), session(bob)
     for client in (cookie, cookie, token):  # the first request of a session stores its client

@@ -23,10 +23,17 @@ UNHURRIED_BYTES = 65_536  # the server buffers this much without waiting for the
 
 
 async def send_stored_file(
-    scope: Scope, head: Message, stored: StoredFile, send: Send, *, file: OpenedFile | None = None
+    scope: Scope,
+    head: Message,
+    stored: StoredFile,
+    send: Send,
+    *,
+    file: OpenedFile | None = None,
+    content: bytes | None = None,
 ) -> None:
     """Sends a response with status 200 and the headers in ``head``: the whole file, or the range that the
-    client requested. ``file`` is the file if it is already open; the caller closes it.
+    client requested. ``file`` is the file if it is already open; the caller closes it. ``content`` is the
+    whole content if it is known.
 
     Sends a refusal if the blob does not exist or the storage does not respond.
     """
@@ -39,6 +46,8 @@ async def send_stored_file(
     if part := requested_range(scope["headers"], headers):
         status, start, length = part.status, part.start, part.length
         headers = part.headers(headers)
+    if content is not None:
+        return await _send_in_loop(head, status, headers, send, content[start : start + length])
     opened = file or OpenedFile(stored)
     in_loop = length <= LOOP_BYTES and not settings.STORAGE_URL
     try:
@@ -52,8 +61,7 @@ async def send_stored_file(
         if in_loop:
             opened.close()
     if in_loop:
-        async with asyncio.timeout(STALL_TIMEOUT_S if length > UNHURRIED_BYTES else None):
-            return await _send(head, status, headers, send, body)
+        return await _send_in_loop(head, status, headers, send, body)
     try:
         await send({**head, "status": status, "headers": headers})
         await send_pieces(opened, send, limit=length)
@@ -61,6 +69,23 @@ async def send_stored_file(
     finally:
         await asyncio.to_thread(opened.close)
     return None
+
+
+def read_small(stored: StoredFile, limit: int) -> bytes | None:
+    """The content of a file of at most ``limit`` bytes on the local disk, for ``send_stored_file``.
+
+    None for other files, and if another server sends the file or it can't be read.
+    """
+    elsewhere = settings.STORAGE_URL or settings.SKILLQUAY_ACCEL_PREFIX
+    if elsewhere or stored.size > limit:
+        return None
+    opened = OpenedFile(stored)
+    try:
+        return _read(opened, 0, stored.size)
+    except (Refusal, OSError):
+        return None
+    finally:
+        opened.close()
 
 
 def _read(opened: OpenedFile, start: int, length: int) -> bytes:
@@ -80,6 +105,13 @@ async def send_pieces(file: Any, send: Send, *, limit: int | None = None) -> Non
         limit = None if limit is None else limit - len(chunk)
         async with asyncio.timeout(STALL_TIMEOUT_S):
             await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+async def _send_in_loop(head: Message, status: int, headers: Headers, send: Send, body: bytes) -> None:
+    if len(body) <= UNHURRIED_BYTES:
+        return await _send(head, status, headers, send, body)
+    async with asyncio.timeout(STALL_TIMEOUT_S):
+        return await _send(head, status, headers, send, body)
 
 
 async def _send(head: Message, status: int, headers: Headers, send: Send, body: bytes = b"") -> None:

@@ -25,6 +25,7 @@ from registry.changes.numbers import ChangeLog
 
 MAX_BODY_BYTES = 262_144
 MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
+MAX_FILE_BYTES = 65_536  # larger files are read at each delivery
 MAX_CODINGS = 8  # limit per answer
 _REQUEST_ID_FIELD = b'"request_id": "'  # quotes are escaped in texts, so that no text contains it
 _OVERHEAD_BYTES = 1_500  # memory of an answer besides its texts
@@ -39,6 +40,7 @@ class Answer:
     headers: Headers
     parts: tuple[bytes, ...]  # parts of the body, between which the request id is inserted
     stored: StoredFile | None = None  # the file to send instead of a body
+    content: bytes | None = None  # of a small file, from its first delivery on
     etag: str = ""
     view: str = ""
     dependencies: Collection[Dependency] = ()
@@ -53,7 +55,7 @@ class Answer:
     @property
     def size(self) -> int:
         forms = [(self.headers, self.parts), *((headers, (body,)) for headers, body in self.coded.values())]
-        return _OVERHEAD_BYTES + sum(_form_size(*form) for form in forms)
+        return _OVERHEAD_BYTES + len(self.content or b"") + sum(_form_size(*form) for form in forms)
 
     def renewed(self, terms: drafts.AnswerTerms, body: bytes | None, seen: int) -> Answer:
         """This answer with the new body, or with the old one if ``body`` is None, and with new terms."""
@@ -197,6 +199,13 @@ class AnswerStore:
             self.bytes -= answer.size
             answer.coded[accepted] = headers, body
             self.bytes += answer.size
+            self._evict()
+
+    def add_content(self, key: AnswerKey, answer: Answer, content: bytes) -> None:
+        """Keeps the content of the file that the kept answer consists of."""
+        if self.known.get(key) is answer:
+            answer.content = content
+            self.bytes += len(content)
             self._evict()
 
     def drop(self, key: AnswerKey) -> None:

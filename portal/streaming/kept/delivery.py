@@ -9,9 +9,14 @@ from django.http import HttpRequest, HttpResponse
 
 from portal.delivery.compression import CompressionMiddleware
 from portal.streaming.files.ranges import Headers
-from portal.streaming.files.stored_files import STALL_TIMEOUT_S, UNHURRIED_BYTES, send_stored_file
+from portal.streaming.files.stored_files import (
+    STALL_TIMEOUT_S,
+    UNHURRIED_BYTES,
+    read_small,
+    send_stored_file,
+)
 from portal.streaming.inner_request import Scope, Send
-from portal.streaming.kept.answers import Answer, AnswerKey, AnswerStore
+from portal.streaming.kept.answers import MAX_FILE_BYTES, Answer, AnswerKey, AnswerStore
 from portal.streaming.kept.request import KeptRequest
 from registry.api.etag import matched_etag
 
@@ -36,7 +41,9 @@ async def deliver(
         return 304
     if answer.stored:
         head = {"type": "http.response.start", "headers": [*answer.headers, uid]}
-        await send_stored_file(scope, head, answer.stored, send)
+        if answer.content is None and (content := read_small(answer.stored, MAX_FILE_BYTES)) is not None:
+            answers.add_content(key, answer, content)
+        await send_stored_file(scope, head, answer.stored, send, content=answer.content)
         return answer.status
     headers, body = await _coded(answer, key, uid[1], request.headers.get(b"accept-encoding", b""), answers)
     await _send(answer.status, [*headers, uid], b"" if scope["method"] == "HEAD" else body, send)

@@ -12,6 +12,7 @@ from rest_framework import serializers
 
 from registry.api.documents.command_lines import CommandLineDoc, command_line_document
 from registry.api.documents.doc import Doc as Doc
+from registry.api.documents.listed_skills import SkillFacts, facts_document
 from registry.api.documents.needs import NeedDoc, needs_document
 from registry.core.addresses import absolute_url
 from registry.core.hooks import (
@@ -53,40 +54,29 @@ def skill_document(skill: Skill) -> dict[str, Any]:
     figures, so that its ETag does not change with every use.
     """
     latest = skill.resolved_canonical.version if skill.resolved_canonical else skill.latest
-    label = str(skill)
-    return {
-        "id": skill.uid,
-        "skill": label,
-        "team": skill.team.slug,
-        "slug": skill.slug,
-        **_words(skill),
-        "visibility": skill.visibility,
-        "source": skill.source,
-        "deprecated_at": rfc3339(skill.deprecated_at),
-        "deprecation_reason": skill.deprecation_reason,
-        "removed_as": "purged" if skill.purged_at else "merged" if skill.merged_into_id else "",
-        "version": latest.number if latest else None,
-        "digest": latest.digest if latest else None,
-        "created_at": rfc3339(skill.created_at),
-        "updated_at": rfc3339(skill.updated_at),
-        "url": api_url("skills", label),
-        "page_url": absolute_url(f"/skills/{quote(label)}/"),
-    }
-
-
-def _words(skill: Skill) -> dict[str, Any]:
-    """Name, description, type, domain, category and tags. For a canonical name, they are those of the pinned
-    version.
-    """
-    source = pinned_manifest(skill.resolved_canonical) if skill.resolved_canonical else skill
-    return {
-        "name": (source.display_name or source.name) if isinstance(source, Manifest) else source.name,
-        "description": source.description,
-        "type": source.type or "",
-        "domain": source.domain,
-        "category": source.category,
-        "tags": list(source.tags),
-    }
+    words = pinned_manifest(skill.resolved_canonical) if skill.resolved_canonical else skill
+    facts = SkillFacts(
+        uid=skill.uid,
+        team=skill.team.slug,
+        slug=skill.slug,
+        name=(words.display_name or words.name) if isinstance(words, Manifest) else words.name,
+        description=words.description,
+        type=words.type,
+        domain=words.domain,
+        category=words.category,
+        tags=words.tags,
+        visibility=skill.visibility,
+        source=skill.source,
+        deprecated_at=skill.deprecated_at,
+        deprecation_reason=skill.deprecation_reason,
+        purged_at=skill.purged_at,
+        merged_into=skill.merged_into_id,
+        created_at=skill.created_at,
+        updated_at=skill.updated_at,
+        number=latest.number if latest else None,
+        digest=latest.digest if latest else None,
+    )
+    return facts_document(facts)
 
 
 def skill_detail(skill: Skill, actor: Actor) -> dict[str, Any]:

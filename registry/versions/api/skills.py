@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from registry.api import etag, pagination
 from registry.api.documents import skills as documents
+from registry.api.documents.listed_skills import listed_documents
 from registry.api.documents.skill_filters import FilterQuery, filters_of
 from registry.api.endpoint import Endpoint, SkillEndpoint
 from registry.api.idempotency import idempotent
@@ -71,8 +72,10 @@ class Skills(Endpoint):
         if query.get("q"):
             drafts.discard()  # the search index changes no number
             self.count(RateLimit.SEARCH)
-            return etag.document_response(request, _page_document(*self._search(query)))
-        return etag.renewable_response(request, lambda actor: _page_document(*_list(query, actor)))
+            skills, cursor = self._search(query)
+            found = [documents.skill_document(skill) for skill in skills]
+            return etag.document_response(request, documents.page_document(found, cursor))
+        return etag.renewable_response(request, lambda actor: _list(query, actor))
 
     def _search(self, query: dict[str, Any]) -> tuple[list[Skill], str | None]:
         """A page of search hits, and the cursor of the next page or None. The cursor contains the number of
@@ -93,12 +96,8 @@ class Skills(Endpoint):
         return page_skills, cursor
 
 
-def _page_document(skills: list[Skill], cursor: str | None) -> dict[str, Any]:
-    return documents.page_document([documents.skill_document(skill) for skill in skills], cursor)
-
-
-def _list(query: dict[str, Any], actor: Actor) -> tuple[list[Skill], str | None]:
-    """A page of the skills that the actor sees in lists, and the cursor of the next page or None."""
+def _list(query: dict[str, Any], actor: Actor) -> dict[str, Any]:
+    """A page of the skills that lists show to the actor, as a JSON object."""
     drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
     page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
     position = (
@@ -109,12 +108,13 @@ def _list(query: dict[str, Any], actor: Actor) -> tuple[list[Skill], str | None]
         visible: QuerySet[Skill] = Skill.objects.discoverable_by(actor)
         if "ids" in query:
             visible = _filter_by_ids(visible, query["ids"].split(","))
-        found, next_position = scores.page_by_score(filters.narrow(visible), page.limit, position)
+        keys, next_position = scores.keys_by_score(filters.narrow(visible), page.limit, position)
     else:
-        found, next_position = scores.page_of_discoverable(
+        keys, next_position = scores.keys_of_discoverable(
             actor, page.limit, position, for_agents=filters.for_agents
         )
-    return found, page.next_cursor(astuple(next_position)) if next_position else None
+    cursor = page.next_cursor(astuple(next_position)) if next_position else None
+    return documents.page_document(listed_documents(keys), cursor)
 
 
 class SkillDetail(SkillEndpoint):

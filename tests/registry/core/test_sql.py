@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from registry.core.sql import PreparedQuery
 from registry.models import Skill, Team
-from registry.usage.scores import ScorePosition, page_by_score, page_of_discoverable
+from registry.usage.scores import ScorePosition, keys_by_score, keys_of_discoverable
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2")]
 
@@ -78,6 +78,16 @@ def test_the_prepared_list_is_the_list_of_the_queryset(skills, alice, charlie, a
         rows = rows.filter(for_agents=True) if for_agents else rows
         position: ScorePosition | None = ScorePosition(timezone.now().timestamp())
         while position:
-            expected = page_by_score(rows, 7, position)
-            assert page_of_discoverable(actor, 7, position, for_agents=for_agents) == expected
+            expected = keys_by_score(rows, 7, position)
+            assert keys_of_discoverable(actor, 7, position, for_agents=for_agents) == expected
             position = expected[1]
+
+
+def test_documents_of_a_list_are_those_of_its_skills(skills):
+    from registry.api.documents.listed_skills import listed_documents
+    from registry.api.documents.skills import skill_document
+
+    Skill.objects.filter(pk=skills[0].pk).update(purged_at=timezone.now(), tags=["a", "b"], latest=None)
+    keys = [skill.pk for skill in skills][::-1]
+    rows = Skill.objects.select_related("team", "latest").in_bulk(keys)
+    assert listed_documents([*keys, 10**6]) == [skill_document(rows[key]) for key in keys]
