@@ -24,6 +24,7 @@ from portal.streaming.access_log import AccessLog
 from portal.streaming.bridge import WsgiBridge
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
+from portal.streaming.install_links import InstallLinks
 from portal.streaming.kept.middleware import KeptAnswers
 from portal.streaming.lifespan import run_lifespan
 from portal.streaming.mcp import McpMiddleware
@@ -56,7 +57,9 @@ class Application:
         app = EventMiddleware(WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django)))))
         front = BodyMiddleware(HealthEndpoints(app))
         keeps = settings.SKILLQUAY_KEEP_ANSWERS
-        self.app = KeptAnswers(front, django.run, http_metrics.count_request) if keeps else front
+        self.app = InstallLinks(
+            KeptAnswers(front, django.run, http_metrics.count_request) if keeps else front
+        )
         if settings.SKILLQUAY_ACCESS_LOG:
             self.app = AccessLog(self.app)
 

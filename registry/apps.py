@@ -22,6 +22,7 @@ _ERRORS = (
     "registry.identity.errors",
     "registry.imports.errors",
     "registry.imports.readers.errors",
+    "registry.install_links.errors",
     "registry.listing.errors",
     "registry.lookup.errors",
     "registry.matching.errors",

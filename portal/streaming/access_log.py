@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
 
 _log = logging.getLogger("skillquay.access")
-SECRET_ROOTS = ("join", "reset-password", "shared")  # the rest of these paths is a secret that gives access
+SECRET_ROOTS = (
+    "c",
+    "join",
+    "reset-password",
+    "shared",
+)  # the rest of these paths is a secret that gives access
 
 
 class AccessLog:

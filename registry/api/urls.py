@@ -9,6 +9,7 @@ from registry.collections import urls as collections
 from registry.erasure import urls as erasure
 from registry.events import urls as events
 from registry.imports import urls as imports
+from registry.install_links import urls as install_links
 from registry.listing import urls as listing
 from registry.matching import urls as matching
 from registry.review import urls as review
@@ -27,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *erasure.urlpatterns,
     *events.urlpatterns,
     *imports.urlpatterns,
+    *install_links.urlpatterns,
     *listing.urlpatterns,
     *matching.urlpatterns,
     *review.urlpatterns,

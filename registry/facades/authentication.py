@@ -11,13 +11,18 @@ from rest_framework.request import Request
 
 from registry.api.authentication import TokenAuthentication, authenticate_secret, bearer_secret
 from registry.api.errors import CREDENTIALS_UNREADABLE
+from registry.changes import drafts
+from registry.core.addresses import set_url_prefix
 from registry.identity.actors import ANONYMOUS
+from registry.install_links.access import link_actor, link_prefix
 from registry.models import Token, User
+
+LINK = "Link "  # start of the header
 
 
 class AnyTokenAuthentication(BaseAuthentication):
-    """Accepts ``Authorization: Bearer TOKEN``, ``Authorization: Basic`` with the token as password, and
-    ``X-Api-Key: TOKEN``.
+    """Accepts ``Authorization: Bearer TOKEN``, ``Authorization: Basic`` with the token as password,
+    ``X-Api-Key: TOKEN``, and ``Authorization: Link SECRET``, into which the web server turns an install link.
     """
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
@@ -25,10 +30,25 @@ class AnyTokenAuthentication(BaseAuthentication):
         if header is None and not key:
             request._request.actor = ANONYMOUS  # type: ignore[attr-defined]
             return None
+        if header and header.startswith(LINK):
+            return _authenticate_link(request, header.removeprefix(LINK))
         return authenticate_secret(request, _secret(header) if header else str(key).strip())
 
     def authenticate_header(self, request: Request) -> str:
         return TokenAuthentication().authenticate_header(request)
+
+
+def _authenticate_link(request: Request, secret: str) -> tuple[User, Token]:
+    """Sets the actor of the install link, and the prefix of the addresses in the answer. Raises
+    INSTALL_LINK_INVALID.
+    """
+    drafts.discard()  # answers are kept for all clients with the same access, but the link has only a part
+    actor = link_actor(secret, request._request.path)
+    assert actor.user
+    assert actor.token
+    request._request.actor = actor  # type: ignore[attr-defined]
+    set_url_prefix(link_prefix(secret))
+    return actor.user, actor.token
 
 
 def _secret(header: str) -> str:

@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from django.http import HttpRequest
 from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
 from registry.api.endpoint import Endpoint
+from registry.core.addresses import reset_url_prefix
 from registry.facades.authentication import AnyTokenAuthentication
 
 
@@ -16,6 +18,10 @@ class FacadeEndpoint(Endpoint):
 
     authentication_classes = [AnyTokenAuthentication]
     ignores_parameters = True
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        with reset_url_prefix():
+            return super().dispatch(request, *args, **kwargs)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         answer: Any = super().finalize_response(request, response, *args, **kwargs)

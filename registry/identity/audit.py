@@ -18,7 +18,7 @@ from registry.models import AuditEntry, Capacity, Membership, Team
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "skills": ("skill", "version", "channel", "canonical", "collection"),
     "review": ("finding", "report"),
-    "people": ("user", "person", "team", "member", "token"),
+    "people": ("user", "person", "team", "member", "token", "install_link"),
     "permissions": ("rule", "approval", "secret"),
     "runs": ("run", "run_batch", "share_link", "memory", "error_group"),
     "triggers": ("phrase", "phrases", "trigger_test", "trigger_tests"),

@@ -145,7 +145,7 @@ def managed_tokens(by: Actor) -> QuerySet[Token]:
     teams whose members they manage. Administrators in a session get all tokens. An actor with a token
     without the scope ``administer`` gets none.
     """
-    rows = Token.objects.select_related("owner", "team")
+    rows = Token.objects.select_related("owner", "team").filter(is_link=False)
     if not in_scope(by, Action.MEMBERS):
         return rows.none()
     if by.is_administrator and not by.token:
@@ -203,9 +203,20 @@ def actor_of(secret: str) -> Actor:
     """The actor that this token secret authenticates. Records time and address of the use, at most once a
     minute. Every failure raises the same TOKEN_INVALID.
     """
+    return _actor_of(secret, is_link=False)
+
+
+def link_actor(secret: str) -> Actor:
+    """Like ``actor_of``, for the secret of an install link. A link is not accepted as a token, and a token
+    not as a link.
+    """
+    return _actor_of(secret, is_link=True)
+
+
+def _actor_of(secret: str, *, is_link: bool) -> Actor:
     now = timezone.now()
     token = _find_active(digest(secret), now) if is_well_formed(secret) else None
-    if token is None:
+    if token is None or token.is_link != is_link:
         raise errors.TOKEN_INVALID.refusal()
     if token.last_used_at is None or token.last_used_at <= now - LAST_USED_INTERVAL:
         with suppress(OperationalError):  # a full disk must not stop readers

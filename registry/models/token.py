@@ -2,8 +2,10 @@ from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from registry.models.collection import Collection
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
+from registry.models.skill import Skill
 from registry.models.team import Team
 
 
@@ -31,6 +33,10 @@ class Token(models.Model):
     previous_hash = models.CharField(max_length=64, unique=True, null=True)
     previous_expires_at = models.DateTimeField(null=True)
     scopes = DocumentField(default=list)
+    # Install links: tokens in an address, which work only below /c/ and for their team, skill or collection.
+    is_link = models.BooleanField(default=False)
+    skill = models.ForeignKey(Skill, models.CASCADE, null=True, related_name="+")
+    collection = models.ForeignKey(Collection, models.CASCADE, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)

@@ -1,11 +1,16 @@
-"""Counts uses, at most one per caller, skill and minute."""
+"""Counts uses, at most one per caller, skill and minute. Callers without a token count once per address and
+day.
+"""
 
+import hashlib
+import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import groupby
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F, FloatField, Value
 from django.db.models.functions import Cast, Ln
@@ -13,12 +18,16 @@ from django.utils import timezone
 
 from registry.batched_writes import Batch
 from registry.changes import drafts
+from registry.identity import client_address
+from registry.identity.actors import ANONYMOUS
 from registry.lookup.canonical import note_canonical_use, record_canonical_use
 from registry.models import Skill, Use, Version
 from registry.usage import sql
 from registry.usage.scores import hot_term
 
 DEDUPE_WINDOW = timedelta(seconds=60)
+_ANONYMOUS = f"{ANONYMOUS.caller}:"  # start of the callers without a token
+_ANONYMOUS_KEPT = timedelta(days=2)
 _AT_ONCE = 100  # uses per transaction
 
 
@@ -54,12 +63,18 @@ def record_use(
     Also counts a use of the canonical name by which the skill was found, if any.
     """
     record_canonical_use(skill, caller, kind)
-    return bool(_write([SkillUse(skill.pk, caller, kind, version, now or timezone.now())]))
+    at = now or timezone.now()
+    return bool(_write([SkillUse(skill.pk, _caller_of_use(caller, at), kind, version, at)]))
 
 
 def use_of(version: Version, kind: str) -> VersionUse:
     canonical = version.skill.resolved_canonical
     return VersionUse(version.skill_id, kind, version.number, canonical.slug if canonical else "")
+
+
+def skill_use(skill: Skill, kind: str) -> VersionUse:
+    """Like ``use_of``, for a use of no particular version."""
+    return VersionUse(skill.pk, kind, "", skill.resolved_canonical.slug if skill.resolved_canonical else "")
 
 
 def note_use(use: VersionUse, caller: str) -> None:
@@ -74,8 +89,19 @@ def count_use(use: VersionUse, caller: str) -> None:
     """Like ``note_use``, but ignores whether the answer will be cached."""
     if use.canonical_slug:
         note_canonical_use(use.canonical_slug, caller, use.kind)
-    noted = SkillUse(use.skill_id, caller, use.kind, use.number, timezone.now())
-    _uses.add((use.skill_id, caller), noted)
+    now = timezone.now()
+    noted = SkillUse(use.skill_id, _caller_of_use(caller, now), use.kind, use.number, now)
+    _uses.add((use.skill_id, noted.caller), noted)
+
+
+def _caller_of_use(caller: str, at: datetime) -> str:
+    """The caller; for a client without a token, one that stands for its address on this day. The address
+    can't be computed from it without the site's key.
+    """
+    if caller != ANONYMOUS.caller:
+        return caller
+    text = f"{at.date().isoformat()} {client_address.current()}"
+    return _ANONYMOUS + hmac.new(settings.SECRET_KEY.encode(), text.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _write(uses: Iterable[SkillUse]) -> int:
@@ -125,6 +151,8 @@ def _claim(use: SkillUse) -> bool:
     conditional UPDATE lets only one of several concurrent uses count.
     """
     mine = Use.objects.filter(skill=use.skill_id, caller=use.caller)
+    if use.caller.startswith(_ANONYMOUS):
+        return _claim_day(use)
     change = {"count": F("count") + 1, "last_counted_at": use.at, "last_kind": use.kind}
     if mine.filter(last_counted_at__lte=use.at - DEDUPE_WINDOW).update(**change):
         return True
@@ -133,6 +161,20 @@ def _claim(use: SkillUse) -> bool:
         caller=use.caller,
         defaults={"count": 1, "last_counted_at": use.at, "last_kind": use.kind},
     )
+    return created
+
+
+def _claim_day(use: SkillUse) -> bool:
+    """Like ``_claim``, for a caller without a token. Removes the skill's rows of earlier days."""
+    rows = Use.objects.filter(skill=use.skill_id)
+    _, created = rows.get_or_create(
+        skill_id=use.skill_id,
+        caller=use.caller,
+        defaults={"count": 1, "last_counted_at": use.at, "last_kind": use.kind},
+    )
+    if created:
+        before = use.at - _ANONYMOUS_KEPT
+        rows.filter(caller__startswith=_ANONYMOUS, last_counted_at__lt=before).delete()
     return created
 
 

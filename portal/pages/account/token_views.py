@@ -95,7 +95,7 @@ def create(form: TokenForm, request: ActorRequest, owner: User) -> dict[str, Any
 def token_rows(owner: User) -> list[dict[str, Any]]:
     """The owner's last 200 tokens, newest first."""
     now = timezone.now()
-    rows = owner.tokens.select_related("team", "owner").order_by("-pk")[:_SHOWN]
+    rows = owner.tokens.filter(is_link=False).select_related("team", "owner").order_by("-pk")[:_SHOWN]
     return [{"token": row, "state": tokens.state_of(row, now), "scopes": _scope_labels(row)} for row in rows]
 
 

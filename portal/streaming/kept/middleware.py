@@ -24,6 +24,7 @@ from portal.streaming.kept.renewal import renew
 from portal.streaming.kept.request import KeptRequest, read_request
 from registry.changes import drafts
 from registry.changes.numbers import ChangeLog, Numbers, open_numbers
+from registry.identity import client_address
 
 _log = logging.getLogger(__name__)
 _ANONYMOUS = Access()
@@ -57,7 +58,7 @@ class KeptAnswers:
         access = self.accesses.find(request.credential, log, now) if request.credential else _ANONYMOUS
         answer = await self._find_answer(request, access, log, now) if access else None
         if access and answer:
-            access.note_use(str((scope.get("client") or ("",))[0]), now)
+            access.note_use(_address(scope), now)
             status = await self._deliver(answer, access, request, scope, send)
             return self.count(answer.view, scope["method"], status, began)
         if scope["method"] == "HEAD":
@@ -103,7 +104,8 @@ class KeptAnswers:
             await self.app(scope, receive, send_unless_kept)
         if draft.answer is None or draft.access is None:
             if draft.count_use:
-                draft.count_use(draft.caller)
+                with client_address.bind(_address(scope)):
+                    draft.count_use(draft.caller)
             return
         self._keep(draft.answer, draft.access, request, number)
         await self._deliver(draft.answer, draft.access, request, scope, send)
@@ -126,5 +128,11 @@ class KeptAnswers:
         key = (*request.key, access.key)
         status = await deliver(answer, key, request, self.answers, scope, send)
         if answer.count_use and status == 200 and scope["method"] == "GET":
-            answer.count_use(access.caller)
+            with client_address.bind(_address(scope)):
+                answer.count_use(access.caller)
         return status
+
+
+def _address(scope: Scope) -> str:
+    """The client's address; "" if the server does not know it."""
+    return str((scope.get("client") or ("",))[0])

@@ -25,7 +25,7 @@ from registry.identity.permissions import Action, require
 from registry.lookup import canonical as canonicals
 from registry.lookup import skills
 from registry.models import Skill, UseKind
-from registry.usage.recording import record_use
+from registry.usage.recording import note_use, skill_use
 
 CANONICAL_SCOPE = "canonical"  # stands for the team in the addresses of canonical skills
 
@@ -121,7 +121,7 @@ class UploadPack(_GitEndpoint):
         )
         data = kept.answer(found, body)
         if skill and b"PACK" in data[:2000]:
-            record_use(skill, self.actor.caller, UseKind.INSTALL)
+            note_use(skill_use(skill, UseKind.INSTALL), self.actor.caller)
         return _response(data, "result")
 
 

@@ -27,7 +27,7 @@ from registry.lookup import skills
 from registry.models import Skill, UseKind
 from registry.rates.limits import RateLimit
 from registry.search.query import search
-from registry.usage.recording import record_use
+from registry.usage.recording import note_use, use_of
 from registry.usage.scores import explain_score
 
 CANONICAL_SCOPE = "canonical"  # the scope of canonical skills: no team can have this slug
@@ -80,7 +80,7 @@ class Tarball(_NpmEndpoint):
             return unchanged
         if request.method == "GET":
             version.skill.resolved_canonical = skill.resolved_canonical
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
         response = HttpResponse(tarball(version, name), content_type="application/octet-stream")
         response["ETag"] = tag
         return etag.set_private(disable_rendering(response, path))

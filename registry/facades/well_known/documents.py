@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from registry.core.addresses import absolute_url
+from registry.core.addresses import absolute_url, has_url_prefix
 from registry.facades.well_known.entries import IndexEntry
 from registry.models import Skill
 
@@ -55,5 +55,9 @@ def _entry(entry: IndexEntry) -> dict[str, Any]:
     if entry.skill_md:
         url = absolute_url(f"{address}/.well-known/agent-skills/{version.skill.slug}/SKILL.md")
         return {**row, "type": "skill-md", "url": url, "digest": entry.skill_md.digest}
-    url = absolute_url(f"api/v1/skills/{version.skill}/versions/{version.number}/archive")
+    url = absolute_url(
+        f"{address}/.well-known/agent-skills/{version.skill.slug}.zip"
+        if has_url_prefix()
+        else f"api/v1/skills/{version.skill}/versions/{version.number}/archive"
+    )
     return {**row, "type": "archive", "url": url, "digest": version.digest}

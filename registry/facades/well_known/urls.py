@@ -2,10 +2,11 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
-from registry.facades.well_known.views import FileIndex, Index, IndexedFile, SkillSearch
+from registry.facades.well_known.views import FileIndex, Index, IndexedArchive, IndexedFile, SkillSearch
 
 _INDEX = [
     path("agent-skills/index.json", Index.as_view(), name="agent-skills-index"),
+    path("agent-skills/<str:name>.zip", IndexedArchive.as_view(), name="agent-skills-archive"),
     path("agent-skills/<str:name>/<path:path>", IndexedFile.as_view(), name="agent-skills-file"),
     path("skills/index.json", FileIndex.as_view(), name="skills-index"),
     path("skills/<str:name>/<path:path>", IndexedFile.as_view(), name="skills-file"),

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag
+from registry.api.attachments import StoredFile, make_zip_attachment, stored_response
 from registry.api.schema import Query, read_query
 from registry.core.errors import NOT_FOUND
 from registry.facades.endpoint import FacadeEndpoint
@@ -31,7 +32,7 @@ from registry.models import UseKind
 from registry.packages.archive.layout import SKILL_MD
 from registry.rates.limits import RateLimit
 from registry.search.query import Filters, search
-from registry.usage.recording import record_use
+from registry.usage.recording import note_use, use_of
 from registry.usage.scores import explain_score
 from registry.versions.content.read_file import read_file
 
@@ -98,13 +99,33 @@ class IndexedFile(_Scope):
         if unchanged := etag.not_modified(request, tag):
             return unchanged
         if path == SKILL_MD and request.method == "GET" and _UPDATE_CHECK not in request.headers:
-            record_use(version.skill, self.actor.caller, UseKind.INSTALL, version=version.number)
+            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
         kind = "text/markdown; charset=utf-8" if path.endswith(".md") else "application/octet-stream"
         response = HttpResponse(read_file(version, path), content_type=kind)
         response["ETag"] = tag
         response["X-Content-Type-Options"] = "nosniff"
         response["Content-Security-Policy"] = "sandbox; default-src 'none'"
         return etag.set_private(response)
+
+
+@extend_schema(exclude=True)
+class IndexedArchive(_Scope):
+    """The archive of an indexed skill, for install links, which do not include the API. A download counts as
+    an install unless the client only checks for updates.
+    """
+
+    required_actions = {"GET": (Action.INSTALL,)}
+
+    def get(self, request: Request, name: str, **scope: str) -> HttpResponseBase:
+        version = find_entry(self.entries(**scope), name).version
+        require(self.actor, Action.INSTALL, skill=version.skill)
+        tag = f'"{version.digest}"'
+        if unchanged := etag.not_modified(request, tag):
+            return unchanged
+        if request.method == "GET" and _UPDATE_CHECK not in request.headers:
+            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
+        response = stored_response(StoredFile(version.digest, version.archive_size))
+        return etag.set_private(make_zip_attachment(response, request, f"{name}.zip", tag))
 
 
 class SkillSearchQuery(Query):
