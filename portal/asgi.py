@@ -24,7 +24,7 @@ from portal.streaming.access_log import AccessLog
 from portal.streaming.bridge import WsgiBridge
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
-from portal.streaming.install_links import InstallLinks
+from portal.streaming.install_links.middleware import InstallLinks
 from portal.streaming.kept.middleware import KeptAnswers
 from portal.streaming.lifespan import run_lifespan
 from portal.streaming.mcp import McpMiddleware

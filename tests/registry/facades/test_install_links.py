@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from portal.streaming.install_links import InstallLinks
+from portal.streaming.install_links.middleware import InstallLinks
 from registry.collections import edit
 from registry.collections.edit import ChosenSkill
 from registry.identity import tokens
@@ -54,6 +54,9 @@ def follow(address, *, method="GET", **headers):
         inner.update(scope)
         await send({"type": "http.response.start", "status": 200, "headers": [(b"cache-control", b"x")]})
 
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
     async def send(message):
         started.append(message)
 
@@ -62,7 +65,7 @@ def follow(address, *, method="GET", **headers):
         *((name.encode(), value.encode()) for name, value in headers.items()),
     ]
     scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": sent}
-    run_in_loop(InstallLinks(app)(scope, None, send))
+    run_in_loop(InstallLinks(app)(scope, receive, send))
     found = {name.decode(): value.decode() for name, value in started[0]["headers"]}
     if not inner:
         return started[0]["status"], b"", found
