@@ -10,8 +10,9 @@ from worker.models import Run
 def lock_for_change(run: Run, actor: Actor) -> Run:
     """Returns the run, with its row locked in the caller's transaction so that its content can't be erased.
 
-    Raises NOT_FOUND if the actor can't see the run. Raises FORBIDDEN if they can't read it or are only a
-    viewer of its team. Also raises TEAM_ARCHIVED and RUN_CONTENT_ERASED.
+    Raises NOT_FOUND if the actor can't see the run. Raises FORBIDDEN if they can't read it, or are a viewer
+    of its team and do not control it. Raises TEAM_ARCHIVED if its team is archived, and RUN_CONTENT_ERASED if
+    its content was erased.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)

@@ -28,8 +28,8 @@ class RunNotes(Endpoint):
     @operation("add_run_note", "Add a note to a run", body=RunNoteRequest, answer={201: RunNoteDoc})
     @idempotent(RunNoteRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Adds a note that everyone with access to the run's content can read. The note is deleted when the
-        run's content is erased.
+        """Adds a note that everyone with access to the run's content can read. Viewers can add notes only to
+        their own runs. The note is deleted when the run's content is erased.
         """
         run = find_readable_run(uid, self.actor)
         note = add_note(run, read_body(RunNoteRequest, request.data)["text"], self.actor)
@@ -49,6 +49,6 @@ class RunNoteDetail(Endpoint):
 
     @operation("delete_run_note", "Delete a note")
     def delete(self, request: Request, uid: str, note: str) -> HttpResponse:
-        """Deletes your own note, or any note if you are a maintainer of the run's team."""
+        """Deletes your own note, or any note if you maintain the run's team or are an administrator."""
         delete_note(find_note(find_readable_run(uid, self.actor), note), self.actor)
         return etag.set_private(HttpResponse(status=204))

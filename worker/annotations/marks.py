@@ -1,6 +1,6 @@
 """Pins and labels of runs.
 
-Everyone who can read a run's content can change them, except viewers of its team.
+Everyone who can read a run's content can change them, except viewers of its team who did not start it.
 """
 
 from collections.abc import Collection, Iterable
@@ -19,7 +19,9 @@ MAX_LABEL_LENGTH = 40
 
 
 def set_pinned(run: Run, pinned: bool, actor: Actor) -> None:
-    """Pins or unpins the run; retention keeps pinned runs. Raises the refusals of ``lock_for_change``."""
+    """Pins or unpins the run, with an audit entry; retention keeps pinned runs. Raises the refusals of
+    ``lock_for_change``.
+    """
     with transaction.atomic():
         row = lock_for_change(run, actor)
         if pinned == (row.pinned_at is not None):
@@ -29,8 +31,8 @@ def set_pinned(run: Run, pinned: bool, actor: Actor) -> None:
 
 
 def set_labels(run: Run, labels: Collection[str], actor: Actor) -> None:
-    """Replaces the run's labels. Raises RUN_LABEL_INVALID, RUN_LABELS_TOO_MANY, or the refusals of
-    ``lock_for_change``.
+    """Replaces the run's labels. Raises RUN_LABEL_INVALID for an invalid label, RUN_LABELS_TOO_MANY above
+    ``MAX_LABELS``, and the refusals of ``lock_for_change``.
     """
     names = {label_name(label) for label in labels}
     if len(names) > MAX_LABELS:

@@ -31,7 +31,9 @@ def find_note(run: Run, uid: str) -> RunNote:
 
 
 def add_note(run: Run, text: str, actor: Actor) -> RunNote:
-    """Adds a note. Raises RUN_NOTE_INVALID, RUN_NOTES_TOO_MANY, or the refusals of ``lock_for_change``."""
+    """Adds a note. Raises RUN_NOTE_INVALID for an empty, too long or unstorable text, RUN_NOTES_TOO_MANY
+    above ``MAX_NOTES``, and the refusals of ``lock_for_change``.
+    """
     text = _validated_text(text)
     with transaction.atomic():
         row = lock_for_change(run, actor)
@@ -41,8 +43,8 @@ def add_note(run: Run, text: str, actor: Actor) -> RunNote:
 
 
 def edit_note(note: RunNote, text: str, actor: Actor) -> RunNote:
-    """Replaces the text of the actor's own note. Raises FORBIDDEN for a note of another person, and the
-    refusals of ``add_note``.
+    """Replaces the text of the actor's own note. Raises FORBIDDEN for a note of another person,
+    RUN_NOTE_INVALID for an invalid text, and the refusals of ``lock_for_change``.
     """
     text = _validated_text(text)
     with transaction.atomic():
@@ -55,8 +57,7 @@ def edit_note(note: RunNote, text: str, actor: Actor) -> RunNote:
 
 
 def delete_note(note: RunNote, actor: Actor) -> None:
-    """Deletes the actor's note, or any note if the actor is a maintainer of the run's team; records it in the
-    audit log.
+    """Deletes the actor's note or, with an audit entry, another person's note if ``may_delete_any``.
 
     Raises FORBIDDEN for other notes, and the refusals of ``lock_for_change``.
     """

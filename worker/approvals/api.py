@@ -1,5 +1,3 @@
-"""Endpoints that list, read and decide approval requests."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request

@@ -89,8 +89,8 @@ def may_grant(approval: Approval, actor: Actor) -> bool:
 def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
     """Locks the team and the run and, if ``with_others``, the team's other waiting runs.
 
-    Returns the approval reloaded. Raises APPROVAL_DECIDED, APPROVAL_EXPIRED, or NOT_FOUND if the actor can't
-    see it.
+    Returns the approval reloaded. Raises NOT_FOUND if the actor can't see it, APPROVAL_DECIDED if the run no
+    longer waits, and APPROVAL_EXPIRED after its deadline.
     """
     which, team = Q(pk=approval.run_id), approval.run.team_id
     if team:
@@ -121,7 +121,8 @@ def _allow(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
 def _grant_rule(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
     """Creates the allow rule, which also starts every waiting run that it covers: see ``apply_rule``.
 
-    Raises APPROVAL_RULE_IMPOSSIBLE, APPROVAL_EXPIRED or a refusal of ``add_rule``.
+    Raises APPROVAL_RULE_IMPOSSIBLE if no rule can name the skill, APPROVAL_OUTDATED if its permissions have
+    grown, APPROVAL_EXPIRED after the deadline, and the refusals of ``add_rule``.
     """
     exact = exact_rule_name(approval, actor)
     if exact is None:

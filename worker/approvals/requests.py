@@ -94,7 +94,7 @@ def approval_document(approval: Approval, actor: Actor, *, max_names: int | None
 
 
 def approval_row(approval: Approval, actor: Actor, *, max_names: int | None = None) -> dict[str, Any]:
-    """The approval's document with its run and caller, for lists."""
+    """The approval's document, with the run that it is about."""
     run = approval.run
     return {
         "run": run.uid,

@@ -1,4 +1,4 @@
-"""All limits on the content of packages and runs that a page or an API response may show.
+"""The limits on the content of packages and runs that a page or an API response may show.
 
 Content beyond a limit is shown as plain text, only counted, or only offered as a download.
 """

@@ -21,7 +21,7 @@ _ESCAPED_MARKUP = {ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&"}
 
 
 class Mask:
-    """Masks secrets and each line of them, plain and encoded, for example as JSON, URL, markup or base64.
+    """Masks secrets and their longer lines, plain and encoded, for example as JSON, URL, markup or base64.
 
     Values of less than ``MIN_LENGTH`` characters are not masked.
     """

@@ -78,7 +78,9 @@ def _expand_safely(event: NotificationEvent) -> None:
 
 
 def _count_failure(event: NotificationEvent) -> None:
-    """Counts a failed attempt. Raises an error, without counting, if the database is down."""
+    """Counts a failed attempt, and drops the event after ``_MAX_ATTEMPTS``. Raises an error, without
+    counting, if the database is down.
+    """
     rows = NotificationEvent.objects.filter(pk=event.pk, expanded_at=None)
     rows.update(failures=F("failures") + 1)
     if rows.filter(failures__gte=_MAX_ATTEMPTS).update(expanded_at=timezone.now()):
@@ -96,8 +98,8 @@ def _expand(event: NotificationEvent) -> None:
 def _update_streak(event: NotificationEvent) -> bool:
     """Begins or ends the failure streak of the skill; returns whether anyone is notified.
 
-    Returns False for a child run, because its root reports the failure, and for a success that ends no
-    streak.
+    Changes the kind of the event that begins a streak to FIRST_FAILURE. Returns False for a child run,
+    because its root reports the failure, and for a success that ends no streak.
     """
     if event.run is None or event.run.depth:
         return False

@@ -50,7 +50,8 @@ def retry(delivery: Delivery, actor: Actor) -> Delivery:
     """Makes a queued or failed delivery due now, and with it the other deliveries of its digest. Their ids do
     not change.
 
-    Requires a session and, for a team, the maintainer role. Raises DELIVERY_NOT_FAILED in other states.
+    Requires a session and, for a team's delivery, permission to change the team's settings. Raises
+    DELIVERY_NOT_FAILED in other states.
     """
     _require_change(delivery.subscription, actor)
     unsent = (DeliveryState.QUEUED, DeliveryState.FAILED)
@@ -67,8 +68,8 @@ def retry(delivery: Delivery, actor: Actor) -> Delivery:
 def replay(delivery: Delivery, actor: Actor) -> Delivery:
     """Queues an ended delivery again, without its digest and with a new id; returns the new delivery.
 
-    Requires a session and, for a team, the maintainer role. Raises DELIVERY_NOT_REPLAYABLE for tests, memory
-    changes and deliveries that have not been sent.
+    Requires a session and, for a team's delivery, permission to change the team's settings. Raises
+    DELIVERY_NOT_REPLAYABLE unless the delivery is a sent or failed notification.
     """
     _require_change(delivery.subscription, actor)
     ended = delivery.state in (DeliveryState.SENT, DeliveryState.FAILED)

@@ -24,8 +24,8 @@ HEAVY = ("run__request", "run__result", "run__files", "version__manifest", "vers
 
 
 def involved_people(event: NotificationEvent) -> set[int]:
-    """The ids of the users involved: the run's caller, the user that a schedule runs as, the publisher, and
-    the users who must decide.
+    """The ids of the users involved: the run's caller, a schedule's creator and the user that it runs as, the
+    version's publisher, and the users who must decide.
     """
     found: set[int | None] = set()
     if event.kind in RUN_KINDS and event.run:

@@ -29,6 +29,6 @@ def insert_run_event(
 
 
 def is_failing(skill_id: int, team_id: int | None) -> bool:
-    """Whether the last stored run of the skill for the team failed."""
+    """Whether the skill has a failure streak for the team, or a failure that is not distributed yet."""
     team = team_id or 0
     return bool(fetch_all(_IS_FAILING, (skill_id, team, skill_id, team))[0][0])

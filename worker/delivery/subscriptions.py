@@ -59,10 +59,11 @@ def find(uid: str, actor: Actor) -> NotificationSubscription:
 
 
 def create(options: SubscriptionOptions, actor: Actor, team: Team | None = None) -> NotificationSubscription:
-    """Subscribes the team, or the actor if no team is given; returns the subscription.
+    """Subscribes the team, or the actor if no team is given, with an audit entry; returns the subscription.
 
-    Requires a session and, for a team, the maintainer role. Raises SUBSCRIPTIONS_TOO_MANY,
-    SUBSCRIPTION_INBOX_EXISTS, or another SUBSCRIPTION_… refusal for invalid options.
+    Requires a session and, for a team, permission to change its settings. Raises SUBSCRIPTIONS_TOO_MANY above
+    ``MAX_SUBSCRIPTIONS``, SUBSCRIPTION_INBOX_EXISTS for a second inbox subscription for the same skill, and
+    other refusals for invalid options.
     """
     _require_change(actor, team)
     row = NotificationSubscription(
@@ -84,8 +85,8 @@ def create(options: SubscriptionOptions, actor: Actor, team: Team | None = None)
 
 
 def change(row: NotificationSubscription, options: SubscriptionOptions, actor: Actor) -> None:
-    """Replaces the settings, except for channel and skill. Raises the refusals of ``create`` for invalid
-    options.
+    """Replaces the settings, except for channel and skill, and forgets earlier failures. Raises the refusals
+    of ``create`` for invalid options.
     """
     _require_change(actor, row.team)
     with transaction.atomic():
@@ -135,7 +136,7 @@ def _require_change(actor: Actor, team: Team | None) -> None:
 
 
 def _apply(row: NotificationSubscription, options: SubscriptionOptions) -> None:
-    """Checks the options and sets them; raises SUBSCRIPTION_… refusals."""
+    """Checks the options and sets them; raises a refusal for an invalid option."""
     if row.channel not in DeliveryChannel.values:
         known = ", ".join(DeliveryChannel.values)
         raise errors.SUBSCRIPTION_KIND_UNKNOWN.refusal(value=row.channel[:80], known=known).at("channel")

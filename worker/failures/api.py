@@ -1,5 +1,3 @@
-"""Endpoints of error groups."""
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -152,7 +150,8 @@ class ErrorGroupDetail(Endpoint):
     )
     def patch(self, request: Request, uid: str) -> HttpResponse:
         """Resolves, reopens or assigns the group. If the version `resolved_in` or a newer one fails in the
-        same way, a resolved group becomes `regressed`. Requires the maintainer role in the skill's team.
+        same way, a resolved group becomes `regressed`. Requires at least the maintainer role in the skill's
+        team, or administrator rights.
         """
         group = find_group(uid, self.actor).group
         body = read_body(ErrorGroupRequest, request.data)

@@ -13,10 +13,11 @@ from worker.models import ErrorGroup, ErrorGroupState
 
 
 def resolve(group: ErrorGroup, version: str, actor: Actor) -> None:
-    """Marks the group as resolved in ``version``. A later failure of this or a newer version reopens the
-    group.
+    """Marks the group as resolved in ``version``, with an audit entry. A later failure of this or a newer
+    version marks the group as regressed.
 
-    Raises the refusals of ``require``, and ERROR_GROUP_VERSION_INVALID. The version need not exist yet.
+    The version need not exist yet. Raises ERROR_GROUP_VERSION_INVALID if it is not a version number, and the
+    refusals of ``require``.
     """
     require(actor, Action.RELEASE, skill=group.skill)
     number = normalise(version.strip()[:64])
@@ -41,7 +42,7 @@ def resolve(group: ErrorGroup, version: str, actor: Actor) -> None:
 
 
 def reopen(group: ErrorGroup, actor: Actor) -> None:
-    """Marks the group as open again. Raises the refusals of ``require``."""
+    """Marks the group as open again, with an audit entry. Raises the refusals of ``require``."""
     require(actor, Action.RELEASE, skill=group.skill)
     with transaction.atomic():
         ErrorGroup.objects.filter(pk=group.pk).update(
@@ -53,9 +54,9 @@ def reopen(group: ErrorGroup, actor: Actor) -> None:
 
 
 def assign(group: ErrorGroup, username: str, actor: Actor) -> None:
-    """Assigns the group to a member of the skill's team; with "", to no one.
+    """Assigns the group to an active member of the skill's team, or with "" to no one. Writes an audit entry.
 
-    Raises the refusals of ``require``, and ERROR_GROUP_ASSIGNEE_INVALID if the user is not a member.
+    Raises ERROR_GROUP_ASSIGNEE_INVALID if the user is not an active member, and the refusals of ``require``.
     """
     require(actor, Action.RELEASE, skill=group.skill)
     team, user = group.skill.team, None

@@ -82,7 +82,9 @@ def kind_of(failure_code: str, message: str, cause: Mapping[str, Any]) -> Failur
 
 
 def normalize(message: str) -> str:
-    """The message in one line, with placeholders such as ``<n>`` and ``<path>`` for values."""
+    """The message in one line of at most ``MAX_MESSAGE`` characters, with placeholders such as ``<n>`` and
+    ``<path>`` for values.
+    """
     text = _ANY_VALUE.sub(_placeholder, message[:_MAX_READ])
     text = _SPACE.sub(" ", _REPEATED.sub(r"\1", text)).strip()
     return text if len(text) <= MAX_MESSAGE else text[: MAX_MESSAGE - 1] + "…"

@@ -79,11 +79,11 @@ class TopGroup:
 def list_groups(
     actor: Actor, chosen: GroupFilter, *, limit: int, after: Position | None = None
 ) -> list[GroupView]:
-    """The groups with a failure that the actor can see, sorted by the newest one; at most ``limit``.
+    """At most ``limit`` groups with a failure that the actor can see, newest failure first.
 
     For the actor's teams, reads the groups' stored figures, because a team can see all runs of its skills.
-    For other skills, adds up the failures of the actor's own runs. The cost of both is independent of the
-    number of runs.
+    For other skills, adds up the failures of runs by the actor and the actor's teams. Administrators get the
+    stored figures of all groups. The cost is independent of the number of runs.
     """
     groups = _filter(ErrorGroup.objects.select_related("skill__team", "assigned_to"), chosen, actor)
     own = groups if actor.is_administrator else groups.filter(skill__team_id__in=actor.team_ids)
@@ -122,7 +122,9 @@ def versions_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
 
 
 def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[TopGroup]]:
-    """Maps each version of the skill to its groups with the most failures that the actor can see."""
+    """Maps each version of the skill to up to ``limit`` groups with the most failures that the actor can
+    see.
+    """
     counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill)
     rows = counts.values("version_number", "group").annotate(n=Sum("count")).order_by("-n", "group")
     found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)

@@ -13,7 +13,8 @@ _BATCH = 200
 
 
 def recount(keys: Collection[str]) -> None:
-    """Counts the runs of the groups with these keys again, and deletes groups without runs.
+    """Counts the runs of the groups with these keys again, and deletes groups without runs. Runs that
+    retention removed stay counted while the group has others.
 
     Call this in the transaction that erases or deletes runs, with the runs locked.
     """
@@ -76,7 +77,7 @@ def sweep() -> int:
 
 
 def group_earlier_runs() -> Iterator[int]:
-    """Adds failed runs without a group to their groups in batches; yields the size of each batch.
+    """Adds failed runs without a group to their groups in batches; yields how many runs each batch added.
 
     Sends no events. Safe to repeat, and to run while workers are active.
     """

@@ -66,7 +66,9 @@ def message_of(delivery: Delivery) -> Message:
 
 
 def _record_changes(uids: Iterable[str], *, deleted: bool = False) -> None:
-    """Queues changes for delivery, in the caller's transaction."""
+    """Queues changes for delivery, in the caller's transaction. Creates the subscription for memory changes
+    if necessary.
+    """
     unique = dict.fromkeys(uids)
     if unique:
         subscription, _new = NotificationSubscription.objects.get_or_create(channel=MEMORY_CHANNEL)

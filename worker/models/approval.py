@@ -28,9 +28,10 @@ class ApprovalDecision(models.TextChoices):
 
 class ApprovalQuerySet(models.QuerySet["Approval"]):
     def visible_to(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals of runs that belong to the actor or their teams; all for administrators.
+        """Approvals of runs that the actor started or that belong to their teams; all for administrators.
 
-        Excludes runs of the teams' skills that other teams started.
+        A token for one team sees only that team's runs. Runs of the teams' skills that other teams started
+        are excluded.
         """
         if actor.is_administrator:
             return self
@@ -42,7 +43,9 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
         return self.filter(own | Q(run__team_id__in=actor.team_ids))
 
     def decidable_by(self, actor: Actor) -> ApprovalQuerySet:
-        """Approvals that the actor may decide, as maintainer or administrator; never with a token."""
+        """Approvals that the actor may decide: those of teams that they maintain or own, and all for
+        administrators. Tokens may decide none.
+        """
         if actor.is_administrator:
             return self if in_scope(actor, Action.APPROVE) else self.none()
         return self.filter(run__team_id__in=teams_where(actor, Action.APPROVE))

@@ -82,7 +82,7 @@ class FailureCountQuerySet(models.QuerySet["FailureCount"]):
         return self.filter(_own_or_team(actor) | Q(group__skill__team_id__in=actor.team_ids))
 
     def of_caller_or_team(self, actor: Actor) -> FailureCountQuerySet:
-        """The counts of runs that the actor or one of their teams started."""
+        """The counts of runs that the actor started or that belong to one of their teams."""
         return self.none() if actor.user is None else self.filter(_own_or_team(actor))
 
     def readable_by(self, actor: Actor) -> FailureCountQuerySet:

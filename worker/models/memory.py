@@ -36,7 +36,9 @@ class MemoryType(models.TextChoices):
 
 
 class WriteState(models.TextChoices):
-    """The state of a proposal; the run's readers see only PROPOSED if the owner is foreign to the caller."""
+    """The state of a proposal. Readers of the run always see PROPOSED if the caller does not belong to the
+    owner.
+    """
 
     PROPOSED = "proposed", _("Proposed")
     WAITING = "waiting", _("Waiting for review")
@@ -79,16 +81,15 @@ class MemoryQuerySet(models.QuerySet["Memory"]):
     def visible_to(self, actor: Actor) -> MemoryQuerySet:
         """Memories of the actor, of their teams and of runs that they can read; all for administrators.
 
-        Includes deleted memories.
+        A token for one team can't see personal memories. Includes deleted memories.
         """
         if actor.is_administrator:
             return self
         return self.none() if actor.user is None else self.filter(_owned_by(actor))
 
     def deletable_by(self, actor: Actor) -> MemoryQuerySet:
-        """Memories of the actor, of teams that they maintain and of runs that they can read; none for tokens.
-
-        Administrators get all.
+        """Memories that the actor may delete: their own, those of teams that they maintain or own, and those
+        of readable runs. Administrators may delete all, tokens none.
         """
         if actor.token:
             return self.none()
@@ -142,9 +143,10 @@ class MemoryWriteQuerySet(models.QuerySet["MemoryWrite"]):
         return self.filter(state=WriteState.WAITING)
 
     def decidable_by(self, actor: Actor) -> MemoryWriteQuerySet:
-        """Proposals for the actor, for teams that they maintain and for their runs; none for tokens.
+        """Proposals that the actor may decide: for themselves, for teams that they maintain or own, and for
+        runs that they started.
 
-        Administrators get the proposals for all teams.
+        Administrators may also decide those for all teams. Tokens may decide none.
         """
         if actor.token or actor.user is None:
             return self.none()

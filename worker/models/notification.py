@@ -48,8 +48,10 @@ class NotificationEventQuerySet(models.QuerySet["NotificationEvent"]):
 
 
 def event_filter(actor: Actor, prefix: str = "") -> Q:
-    """The filter for events that the actor can see; ``prefix`` is the path to the event, such as
-    ``event__``. Each part looks up one row by its key.
+    """The filter for events that the actor can see; ``prefix`` is the path to the event, such as ``event__``.
+
+    Only reviewers of the skill's team, the publisher as a member of it, and administrators see events about
+    versions. Each part of the filter looks up one row by its key.
     """
     runs = Run.objects.visible_to(actor).filter(pk=OuterRef(f"{prefix}run_id"))
     approvals = Approval.objects.visible_to(actor).filter(run=OuterRef(f"{prefix}run_id"))

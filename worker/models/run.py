@@ -37,7 +37,8 @@ class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
         """Runs of the actor, of their teams and of their teams' skills; all for administrators.
 
-        The actor may not be able to read the content: see ``readable_by``.
+        A token for one team sees only the runs of that team and of its skills. The actor may not be able to
+        read the content: see ``readable_by``.
         """
         if actor.is_administrator:
             return self
@@ -90,8 +91,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(pinned_at__isnull=False, pk__in=readable.values("pk"))
 
     def readable_by(self, actor: Actor) -> RunQuerySet:
-        """Runs whose content the actor can read: those of ``controlled_by``, and those of teams that permit
-        all members to read runs.
+        """Runs whose content the actor can read: those of ``controlled_by``, and those of their teams that
+        permit all members to read runs. The latter need a session or a token that can read runs.
         """
         controlled = self.controlled_by(actor)
         if not in_scope(actor, Action.READ_RUNS) or not actor.shared_run_team_ids:
@@ -99,9 +100,11 @@ class RunQuerySet(models.QuerySet["Run"]):
         return controlled | self.filter(team_id__in=actor.shared_run_team_ids)
 
     def controlled_by(self, actor: Actor) -> RunQuerySet:
-        """Runs that the actor can cancel and erase: as caller, maintainer of the run's team or administrator.
+        """Runs that the actor can cancel and erase: as caller, as maintainer or owner of the run's team, or
+        as administrator. All of them are readable.
 
-        All of them are readable.
+        A token without the scope to read runs controls only runs that its owner started. A token for one team
+        controls only runs of that team.
         """
         others = in_scope(actor, Action.READ_RUNS)  # matches no run for a token that can only run skills
         if actor.is_administrator and others:
@@ -225,7 +228,7 @@ class Run(models.Model):
 
     @property
     def duration_ms(self) -> float | None:
-        """The duration of the last attempt in milliseconds; None before the run's end."""
+        """The duration of the last attempt in milliseconds; None if the run has not started or not ended."""
         if self.started_at is None or self.finished_at is None:
             return None
         return round((self.finished_at - self.started_at).total_seconds() * 1000, 3)

@@ -53,7 +53,9 @@ class CatchUpPolicy(models.TextChoices):
 
 class ScheduleQuerySet(models.QuerySet["Schedule"]):
     def visible_to(self, actor: Actor) -> ScheduleQuerySet:
-        """Schedules of the actor and of their teams, without deleted ones; all for administrators."""
+        """Schedules that run as the actor or belong to their teams, without deleted ones; all for
+        administrators. A token for one team sees only that team's.
+        """
         rows = self.filter(deleted_at=None)
         if actor.is_administrator:
             return rows
@@ -65,8 +67,10 @@ class ScheduleQuerySet(models.QuerySet["Schedule"]):
         return rows.filter(own | Q(team_id__in=actor.team_ids))
 
     def readable_by(self, actor: Actor) -> ScheduleQuerySet:
-        """Schedules whose inputs the actor can read: their own, and those of teams where they are a
-        maintainer.
+        """Schedules whose inputs the actor can read: those that they created, that run as them, or of teams
+        that they maintain or own.
+
+        Administrators can read all. A token without the scope to read runs gets no access by role.
         """
         rows = self.visible_to(actor)
         others = in_scope(actor, Action.READ_RUNS)

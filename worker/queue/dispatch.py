@@ -1,4 +1,6 @@
-"""Wakes workers. A wake-up carries no data: the worker that receives it claims the next runnable run."""
+"""Wakes workers. A wake-up carries no data: a worker that receives it looks for the next work of this
+kind.
+"""
 
 import logging
 from contextlib import suppress
@@ -21,22 +23,18 @@ def wake() -> bool:
 
 
 def wake_importer() -> bool:
-    """Publishes a wake-up for imports; returns False if the broker is down."""
     return _send(WAKE_IMPORTER)
 
 
 def wake_builder() -> bool:
-    """Publishes a wake-up for dependency builds; returns False if the broker is down."""
     return _send(WAKE_BUILDER)
 
 
 def wake_doctor() -> bool:
-    """Publishes a wake-up for an examination of the sandbox; returns False if the broker is down."""
     return _send(WAKE_DOCTOR)
 
 
 def wake_parser_reader() -> bool:
-    """Publishes a wake-up for reading the parsers of scripts; returns False if the broker is down."""
     return _send(WAKE_PARSER_READER)
 
 

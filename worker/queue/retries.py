@@ -64,8 +64,8 @@ def _expire_lease(run: Run, now: datetime) -> bool:
 def defer(claim: Claim, seconds: float) -> bool:
     """Requeues a run that can't start yet, so that it is claimed again after ``seconds`` at the earliest.
 
-    The attempt is deleted and does not count. Returns False if the lease was lost. Ends a run that was
-    cancelled meanwhile, because in the queue the cancellation would take effect only at the next claim.
+    The attempt is deleted and does not count. Returns False if the lease was lost. A run that was cancelled
+    meanwhile ends instead.
     """
     now = timezone.now()
     back = {"attempt": claim.attempt - 1, "claim_token": "", "lease_until": None, "started_at": None}

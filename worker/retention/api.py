@@ -1,5 +1,3 @@
-"""Endpoints of retention policies: of the site for administrators, of a team for its maintainers."""
-
 from django.http import HttpResponse
 from rest_framework.request import Request
 
@@ -95,7 +93,8 @@ class TeamRetention(_Policy):
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """Changes only the values that you send; null means the site's value. A team can remove runs earlier
-        than the site, but not keep them longer. Requires the maintainer role.
+        than the site, but not keep them longer. Requires at least the maintainer role, or administrator
+        rights.
         """
         return self.change(request, skills.find_team(team, self.actor))
 
@@ -111,6 +110,6 @@ class TeamRetentionPreview(_Preview):
     )
     def post(self, request: Request, team: str) -> HttpResponse:
         """Counts the team's runs, artifacts and logs that would be removed now with these changes to its
-        policy. Changes nothing. Requires a maintainer.
+        policy. Changes nothing. Requires at least the maintainer role, or administrator rights.
         """
         return self.show(request, skills.find_team(team, self.actor))

@@ -1,4 +1,6 @@
-"""Erases the content of runs; their rows keep caller, version, times and status."""
+"""Erases the content of runs, and exports or erases the runs of people. Erased rows keep caller, version,
+times and status.
+"""
 
 import json
 from collections.abc import Iterable

@@ -126,7 +126,7 @@ def make_plan(policies: Policies, now: datetime, *, team_id: int | None = None) 
 
 def _kept_since(policies: Policies, runs: QuerySet[Run]) -> dict[tuple[Policy, _Pair], int]:
     """Maps policy, team and skill to the oldest run that ``keep_last`` keeps (primary key). Ignores child
-    runs.
+    runs and runs of test cases.
     """
     since: dict[tuple[Policy, _Pair], int] = {}
     started = runs.filter(parent=None, case_name="", skill__isnull=False)

@@ -115,8 +115,7 @@ def effective_policy(site: Policy, own: Policy) -> Policy:
 def set_policy(team: Team | None, changes: Mapping[str, int | None], actor: Actor) -> Policy:
     """Sets the given values of the team's policy, or of the site's for None, with an audit entry.
 
-    The next removal pass becomes due at once. Raises RETENTION_INVALID, RETENTION_ABOVE_SITE, or another
-    Refusal unless the actor maintains the team or, for the site, is an administrator.
+    The next removal pass becomes due at once. Raises the refusals of ``validated`` and ``require_editor``.
     """
     require_editor(team, actor)
     changed = validated(team, changes)
@@ -130,7 +129,9 @@ def set_policy(team: Team | None, changes: Mapping[str, int | None], actor: Acto
 
 
 def validated(team: Team | None, changes: Mapping[str, int | None]) -> Policy:
-    """The team's policy (or the site's) with the changes. Raises the refusals of ``set_policy``."""
+    """The team's policy (or the site's) with the changes. Raises RETENTION_INVALID for a value out of range,
+    and RETENTION_ABOVE_SITE for a team's value above the site's.
+    """
     site = Policy() if team is None else policy_of(None)
     for name, value in changes.items():
         if value is None:

@@ -52,8 +52,8 @@ def run_pass(*, wait: Callable[[float], bool] = lambda seconds: False) -> bool:
     """Runs the pass that is due, or continues an interrupted one; returns whether it was completed.
 
     After each batch, calls ``wait`` with the seconds that the batch took, so that other work gets the same
-    time. ``wait`` returns True to end the pass early. Does nothing if no policy removes anything, or if
-    another process runs the pass.
+    time. ``wait`` returns True to end the pass early. Does nothing if no pass is due, if no policy removes
+    anything, or if another process runs the pass.
     """
     now = timezone.now()
     policies = load_policies()

@@ -42,7 +42,9 @@ class RunBatches(Endpoint):
         "list_run_batches", "List run batches", query=RunBatchesQuery, answer=page_schema(RunBatchSummaryDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists your batches, newest first; administrators get all."""
+        """Lists your batches, newest first; administrators get all. A token for one team gets only the
+        batches that it started.
+        """
         query = read_query(RunBatchesQuery, request)
         rows = RunBatch.objects.visible_to(self.actor).with_counts().select_related("user")
         if "state" in query:
@@ -60,9 +62,9 @@ class RunBatches(Endpoint):
     )
     @idempotent(RunBatchRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Cancels all active runs, or repeats all ended runs, that match the filter now. Skips runs that you
-        may not cancel or read. With `preview`, starts nothing and returns 200 with the counts and a
-        sample.
+        """Starts a batch that cancels all active runs, or repeats all ended runs, that match the filter now.
+        Skips runs that you may not cancel or read. With `preview`, starts nothing and returns 200 with the
+        counts and a sample.
         """
         body = read_body(RunBatchRequest, request.data)
         action = RunBatchAction(body["action"])
@@ -118,7 +120,7 @@ class RunBatchCancel(Endpoint):
     @idempotent(RunBatchCancelRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Stops the batch; runs that the batch has already changed keep their state. With `undo`, also
-        cancels its new runs that have not started, even after the batch has ended.
+        cancels the new runs of a repeating batch that have not started, even after the batch has ended.
         """
         body = read_body(RunBatchCancelRequest, request.data)
         change.cancel(change.find(uid, self.actor), self.actor, undo=body["undo"])

@@ -27,9 +27,10 @@ MAX_ACTIVE = 5  # batches of one user
 
 
 def create(request: BatchRequest, actor: Actor) -> RunBatch:
-    """Stores the batch with the runs that match now; ``RunBatchLoop`` processes it later.
+    """Stores the batch with the runs that match now, and an audit entry; ``RunBatchLoop`` processes it later.
 
-    Raises RUN_BATCH_EMPTY, RUN_BATCH_TOO_LARGE, RUN_BATCH_BUSY, or a refusal for an invalid request.
+    Raises RUN_BATCH_BUSY if the user has ``MAX_ACTIVE`` active batches, and RUN_BATCH_EMPTY if no run
+    matches. Raises FORBIDDEN without a user, and the refusals of ``checked`` and ``select_runs``.
     """
     if actor.user is None:
         raise FORBIDDEN.refusal(action=Action.RUN.value)
@@ -76,10 +77,11 @@ def find(uid: str, actor: Actor) -> RunBatch:
 
 
 def cancel(batch: RunBatch, actor: Actor, *, undo: bool = False) -> int:
-    """Stops the batch; with ``undo``, also cancels the runs that it queued and that have not started. Returns
+    """Stops the batch. With ``undo``, also cancels the runs that it queued and that have not started. Returns
     the number of these runs.
 
-    Raises RUN_BATCH_ENDED, or RUN_BATCH_NO_UNDO for a batch that cancels runs.
+    Raises RUN_BATCH_ENDED if the batch has ended, unless ``undo`` is set. Raises RUN_BATCH_NO_UNDO if
+    ``undo`` is set for a batch that cancels runs.
     """
     if undo and batch.action != RunBatchAction.REPEAT:
         raise errors.RUN_BATCH_NO_UNDO.refusal()

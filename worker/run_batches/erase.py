@@ -40,6 +40,6 @@ def erase_person(user: User) -> Iterable[str]:
 
 
 def sweep() -> None:
-    """Deletes batches that ended more than ``KEEP_BATCHES`` ago."""
+    """Deletes up to ``_AT_ONCE`` batches that ended more than ``KEEP_BATCHES`` ago."""
     old = RunBatch.objects.filter(finished_at__lt=timezone.now() - KEEP_BATCHES).order_by("pk")
     RunBatch.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:_AT_ONCE])).delete()

@@ -1,4 +1,4 @@
-"""Error codes of run batches: refused batches, and reasons why a batch skips a run."""
+"""Error codes of run batches, and the reasons why a batch stops or skips a run."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _

@@ -33,13 +33,13 @@ class RunBatchLoop(threading.Thread):
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after its current step, and waits for it."""
+        """Ends the loop after its current step; waits for this at most ten seconds."""
         self._stopping.set()
         self.join(timeout=10)
 
 
 def process_all(stopping: threading.Event | None = None) -> None:
-    """Processes batches until none is left, or until ``stopping`` is set."""
+    """Processes batches until none is left, the storage does not answer, or ``stopping`` is set."""
     stop = stopping or threading.Event()
     while not stop.is_set() and steps.process_next(clock.now()):
         pass

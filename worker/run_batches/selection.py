@@ -61,10 +61,10 @@ def checked(request: BatchRequest) -> BatchRequest:
 
 
 def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:
-    """The runs that match, oldest first: active ones to cancel, ended ones to repeat. Child runs are left out
-    if their root run matches too.
+    """The runs that match, oldest first: active ones to cancel, ended ones to repeat.
 
-    Raises RUN_BATCH_TOO_LARGE.
+    Omits child runs whose root run matches too. Raises RUN_BATCH_TOO_LARGE if more than
+    SKILLQUAY_MAX_BATCH_RUNS match.
     """
     rows = _matching(request, actor)
     count, limit = rows.count(), settings.SKILLQUAY_MAX_BATCH_RUNS
@@ -78,7 +78,9 @@ def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:
 
 
 def version_for(run: Run, choice: str, actor: Actor) -> Version:
-    """The version with which the run is repeated. Raises the refusals of the look-up, and SKILL_INTERNAL."""
+    """The version with which the run is repeated. Raises the refusals of the look-up, and SKILL_INTERNAL for
+    an internal skill.
+    """
     number = {SAME: run.version_number, NEWEST: None}.get(choice, choice)
     version = find_version(find_skill(run.skill_label, actor), number, actor)
     require_runnable_from_ui(version)
@@ -113,7 +115,8 @@ def _problem(run: Run, is_allowed: bool, check: Callable[[Run], Problem | None] 
 def _version_check(request: BatchRequest, actor: Actor) -> Callable[[Run], Problem | None] | None:
     """A function that returns the problem if a run's version can't be repeated, otherwise None.
 
-    Looks up each version once. Returns None instead of a function if the batch cancels runs.
+    Looks up each version once. After ``_MAX_LOOK_UPS`` versions, it returns None for all others. Returns None
+    instead of a function if the batch cancels runs.
     """
     if request.action == RunBatchAction.CANCEL:
         return None

@@ -59,7 +59,8 @@ class _Outcome:
 def process_next(now: datetime) -> bool:
     """Processes one step of the oldest batch that no other process holds.
 
-    Returns False if there is none, or if the storage does not answer.
+    Stops a batch that was tried too often or whose user is gone. Returns False if there is no batch, or if
+    the storage does not answer.
     """
     free = Q(lease_until=None) | leases.expired(now)
     rows = RunBatch.objects.filter(free, state__in=ACTIVE_BATCHES)
@@ -116,7 +117,6 @@ def _step(lease: Lease[RunBatch], actor: Actor) -> bool:
 
 
 def _outcome(item: RunBatchItem, batch: RunBatch, actor: Actor) -> _Outcome:
-    """Cancels or repeats the run; raises Refusal if it can't be done."""
     run = item.run
     if run is None:
         raise errors.RUN_BATCH_RUN_REMOVED.refusal()

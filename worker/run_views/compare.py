@@ -1,4 +1,4 @@
-"""Compares two runs: facts, inputs, output, steps, artifacts and logs."""
+"""Compares two runs: what was requested, what each run recorded, and what it returned."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -94,7 +94,9 @@ def find_readable_pair(before: str, after: str, actor: Actor) -> tuple[Run, Run]
 
 
 def compare_runs(before: Run, after: Run) -> RunComparison:
-    """Compares two runs; the caller must check that the actor can read both."""
+    """Compares two runs; the caller must check that the actor can read both. Compares at most ``_MAX_STEPS``
+    steps of each run.
+    """
     return RunComparison(
         facts=tuple(_facts(before, after)),
         inputs=_values(before, after, "request", _inputs),
@@ -201,8 +203,8 @@ def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
 def _log(run: Run) -> bytes:
     """The log of the last attempt.
 
-    Instead of a log over ``MAX_BYTES``, returns blanks over this limit, which ``compare_texts`` reports as
-    too large.
+    A log over ``MAX_BYTES`` is not read. The result is then a placeholder of blanks, which ``compare_texts``
+    reports as too large.
     """
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)

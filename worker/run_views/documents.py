@@ -233,7 +233,9 @@ _PLATFORM = {"kind": "platform", "step_id": "", "input": None, "output": None, "
 
 
 def host_accesses(run: Run) -> list[dict[str, Any]]:
-    """The hosts that the last attempt tried to reach. Refused hosts have a message and a remedy."""
+    """The hosts that the last attempt tried to reach. ``message`` and ``remedy`` are "" unless the host was
+    refused.
+    """
     attempt = Attempt.objects.filter(run=run, number=run.attempt).only("network").first()
     return [{**dial, **_access_message(dial)} for dial in (attempt.network if attempt else [])]
 

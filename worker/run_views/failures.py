@@ -38,7 +38,7 @@ def similar_failures(run: Run, actor: Actor) -> SimilarFailures:
     """Other failures of the skill with the same failure code and type of cause, newest first.
 
     Causes without a type are similar if their messages are equal. Considers only runs that the actor can
-    read, because a match reveals content of both. Empty if ``run`` did not fail or can't be read.
+    read, because a match reveals content of both. Empty if ``run`` did not fail, was erased or can't be read.
     """
     readable = Run.objects.readable_by(actor)
     if run.skill_id is None or not _has_failed(run) or not readable.filter(pk=run.pk).exists():
@@ -63,7 +63,7 @@ def last_success(run: Run, actor: Actor) -> RunReference | None:
 def first_failure_since_success(run: Run, actor: Actor) -> RunReference | None:
     """The skill's first failed run since the last success before ``run``; this can be ``run`` itself.
 
-    None if ``run`` did not fail. Considers only runs that the actor can see.
+    None if ``run`` did not fail or was erased. Considers only runs that the actor can see.
     """
     if run.skill_id is None or not _has_failed(run):
         return None

@@ -47,7 +47,7 @@ def observed_permissions(version: Version, actor: Actor) -> ObservedPermissions:
     """The declared accesses of the version, and those of its runs that the actor can read.
 
     Only readable runs count, because hosts can come from the callers' inputs. Hosts include those of removed
-    runs. Additions count as declared.
+    runs; secrets and skills come from the newest ``MAX_RUNS`` runs. Additions count as declared.
     """
     manifest = effective_manifest(version)
     runs, hosts = _hosts(version, actor)
@@ -79,7 +79,9 @@ def _hosts(version: Version, actor: Actor) -> tuple[int, dict[str, list[int]]]:
 
 
 def _host_rows(declared: Iterable[str], hosts: Mapping[str, list[int]]) -> Iterator[ObservedAccess]:
-    """Yields declared entries with their connections, then hosts that no entry covers, most refused first."""
+    """Yields declared entries with their connections, then up to ``MAX_HOSTS`` hosts that no entry covers,
+    most refused first.
+    """
     left = dict(hosts)
     for text in dict.fromkeys(declared):
         covered = [host for host in left for entry in parse_allowlist([text]) if entry.covers(host)]

@@ -1,5 +1,3 @@
-"""Endpoints of runs: start, list, read, repeat, stream, cancel, erase, and their log and artifacts."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -83,8 +81,8 @@ class Runs(Endpoint):
     )
     @idempotent(RunRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Checks the inputs and queues the run. Returns 202 with the run's URL, or 200 with a cached result.
-        Add `?wait=30` to wait up to 30 seconds for the end of the run.
+        """Checks the inputs and queues the run, or requests approval for it. Returns 202, or 200 with a
+        cached result. Add `?wait=30` to wait up to 30 seconds for the end of the run.
         """
         read_query(WaitQuery, request)
         body = read_body(RunRequest, request.data)
@@ -162,8 +160,8 @@ class Rerun(Endpoint):
     @operation("rerun", "Run again", query=WaitQuery, body=RerunRequest, answer={200: RunDoc, 202: RunDoc})
     @idempotent(RerunRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Starts a new run with the same version, script, tool, inputs, arguments and stdin. Send `inputs` or
-        `arguments` to replace all inputs or all arguments. You must be able to read the run.
+        """Starts a new run with the version and request of this run. Values that you send, such as `inputs`,
+        replace the run's values completely. You must be able to read the run.
         """
         read_query(WaitQuery, request)
         body = read_body(RerunRequest, request.data)
@@ -188,8 +186,8 @@ class Cancel(Endpoint):
     @operation("cancel_run", "Cancel a run", answer=RunDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Cancels the run. A queued run ends at once, and a running one within seconds. A run that has
-        already ended stays unchanged.
+        """Cancels the run. A queued or waiting run ends at once, and a running one within seconds. A run that
+        has already ended stays unchanged.
         """
         run = find_run(uid, self.actor)
         cancel.cancel(run, actor=self.actor)
@@ -205,7 +203,8 @@ class Erase(Endpoint):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Permanently deletes the run's inputs, log, steps, answer and artifacts. The site keeps the run's
-        caller, version, times and status. Requires a session and permission to read the run.
+        caller, version, times and status. You must have started the run, maintain its team or be an
+        administrator. Requires a session.
         """
         run = erase.erase_run(find_run(uid, self.actor), actor=self.actor)
         return etags.document_response(request, run_document(run, actor=self.actor))
@@ -217,7 +216,9 @@ class Log(Endpoint):
 
     @operation("get_run_log", "Read a run's log", query=LogQuery, answer=LogDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the log from a byte offset. Every attempt has its own log."""
+        """Returns the log from a byte offset. Every attempt has its own log; the default is the last
+        attempt's.
+        """
         query = read_query(LogQuery, request)
         run = find_readable_run(uid, self.actor)
         attempt = query.get("attempt") or max(run.attempt, 1)

@@ -21,7 +21,9 @@ def basis(name: str | None) -> dict[str, Any]:
 
 
 def request_approval(run: Run, decision: Decision, *, no_cache: bool) -> Approval:
-    """Inserts the run as waiting for approval; returns its approval, with the decision's permissions."""
+    """Inserts the run as waiting for approval, and records a notification. Returns the approval, with the
+    decision's permissions.
+    """
     states.enqueue_for_approval(run)
     approval = Approval.objects.create(
         run=run,

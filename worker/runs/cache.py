@@ -93,9 +93,10 @@ def _without_files(inputs: Any, run: Run) -> Any:
 
 
 def find_answer(key: str) -> Run | None:
-    """The latest success with this key that is not expired or erased; None if there is none.
+    """The successful run with this key whose answer stays valid longest; None if there is none.
 
-    Its version must still be usable. Concurrent calls don't wait for each other's answer.
+    Ignores expired and erased answers, and versions that are yanked or held. Concurrent calls don't wait for
+    each other's answer.
     """
     fresh = Run.objects.filter(cache_key=key, cache_until__gt=timezone.now(), status=RunStatus.SUCCEEDED)
     usable = Version.objects.usable().filter(skill=OuterRef("skill"), number=OuterRef("version_number"))

@@ -11,8 +11,7 @@ def cancel(run: Run, *, actor: Actor) -> bool:
     """Cancels a run, with an audit entry if it is another user's; returns False if it had already ended.
 
     A running run ends shortly after. Raises NOT_FOUND if the actor can't see the run. Raises FORBIDDEN unless
-    the actor is its caller, a maintainer of its team or an administrator. Also raises FORBIDDEN if the
-    actor's token can't run the skill.
+    the actor controls the run (see ``RunQuerySet.controlled_by``) and a token of the actor may run the skill.
     """
     if not Run.objects.visible_to(actor).filter(pk=run.pk).exists():
         raise NOT_FOUND.refusal(what="run", name=run.uid)
@@ -25,7 +24,7 @@ def cancel(run: Run, *, actor: Actor) -> bool:
 
 
 def _has_run_scope(actor: Actor, run: Run) -> bool:
-    """Whether the actor's token may run the skill, because a token that can't start runs can't cancel them
-    either.
+    """Whether the actor's token may run the skill; True without a token. A token that can't start runs can't
+    cancel them either.
     """
     return actor.token is None or (run.skill is not None and may(actor, Action.RUN, skill=run.skill))

@@ -27,10 +27,10 @@ def start_event_run(version: Version, event: Event, actor: Actor) -> str:
 
 
 def inputs_of(event: Event, schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The run's inputs: the payload's values that the schema names.
+    """The run's inputs: the payload's values that the schema names, and the whole event if the schema names
+    ``event``.
 
-    Also passes the whole event as the input ``event`` if the schema names it, or if there is no schema or it
-    has no ``properties``.
+    A schema without ``properties`` names no inputs; the run then gets only ``event``.
     """
     whole = {"id": event.external_id, "type": event.type, "payload": event.payload}
     properties = schema.get("properties") if schema else None

@@ -18,7 +18,10 @@ _LOOKUPS = {
 
 
 def filter_runs(rows: RunQuerySet, given: Mapping[str, Any], actor: Actor) -> RunQuerySet:
-    """The rows that match all given filters: the fields of ``RunFilterFields``; empty ones are ignored."""
+    """The rows that match all given filters: the fields of ``RunFilterFields``. Ignores empty filters.
+
+    Labels, pins and request ids match only in runs whose content the actor can read.
+    """
     if skill := given.get("skill"):
         rows = rows.of_skill(skill)
     if given.get("pinned"):

@@ -26,7 +26,7 @@ def repeat_run(
     given.
 
     The caller must check that the actor can read ``run``. A repeated ``idempotency_key`` returns the same new
-    run. Raises RUN_ERASED, or the refusals of ``request_run``.
+    run. Raises RUN_ERASED if the content was erased, and the refusals of ``request_run``.
     """
     if run.erased_at is not None:
         raise RUN_ERASED.refusal()

@@ -192,7 +192,6 @@ def _request_id(value: object) -> str:
 
 
 def _session_id(value: object) -> str:
-    """The caller's session id, or "" if the value is not a valid one."""
     fits = isinstance(value, str) and len(value) <= _MAX_ID and value.isprintable()
     return str(value) if fits else ""
 

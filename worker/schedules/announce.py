@@ -30,7 +30,9 @@ def announce(schedule: Schedule, what: str, **details: Any) -> None:
 
 
 def pause_by_site(schedule: Schedule, problem: Problem, now: datetime) -> None:
-    """Pauses an active schedule because of a problem, with an audit entry and an event."""
+    """Pauses an active schedule because of a problem, and skips its pending firings. Records an audit entry,
+    an event and a notification.
+    """
     with transaction.atomic():
         changes = {
             "state": ScheduleState.PAUSED,

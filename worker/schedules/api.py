@@ -1,5 +1,3 @@
-"""Endpoints of schedules and of their firings."""
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -109,8 +107,8 @@ class ScheduleDetail(_OneSchedule):
 
     @operation("edit_schedule", "Edit a schedule", body=ScheduleChange, answer=ScheduleDoc)
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Changes the fields that you send. You can change your own schedules, and those of teams where you
-        are a maintainer. If you change another person's schedule, it then runs as you.
+        """Changes the fields that you send. You can change your own schedules and those of teams that you
+        maintain. A schedule of another person then runs as you, unless you may choose its account.
         """
         schedule = change.find(uid, self.actor)
         body = read_body(ScheduleChange, request.data)

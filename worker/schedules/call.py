@@ -38,8 +38,8 @@ def request_document(request: Request) -> dict[str, Any]:
 
 
 def due_version(schedule: Schedule, actor: Actor) -> Version:
-    """The version that a run would use now. Raises SCHEDULE_DIGEST_CHANGED, and the refusals of the look-up,
-    such as for a held version.
+    """The version that a run would use now. Raises SCHEDULE_DIGEST_CHANGED if a pinned version has other
+    content, and the refusals of the look-up, such as for a held version.
     """
     version = find_version(
         find_skill(str(schedule.skill), actor), schedule.version_number or schedule.channel, actor
@@ -84,7 +84,9 @@ def changed_expectation(expected: Mapping[str, Any], version: Version, request: 
 
 def find_agent_skill(agent_role: str, skill_name: str, actor: Actor) -> Skill:
     """The skill with this name that was imported from the folder ``agents/<agent_role>``, found by its tag.
-    Raises NOT_FOUND, or NAME_AMBIGUOUS if several teams have it.
+    Prefers skills of the actor's teams.
+
+    Raises NOT_FOUND if there is none, and NAME_AMBIGUOUS if there are several.
     """
     slugs = {slugify(skill_name), slugify(f"{agent_role}-{skill_name}")}
     rows = Skill.objects.visible_to(actor).filter(slug__in=slugs).select_related("team", "latest")

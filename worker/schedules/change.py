@@ -108,8 +108,8 @@ def find(uid: str, actor: Actor) -> Schedule:
 
 
 def may_change(schedule: Schedule, actor: Actor) -> bool:
-    """Whether the actor may edit, pause and delete the schedule. Users may change their own schedules and
-    those of teams that they maintain; a token may change only its own schedules.
+    """Whether the actor may edit, pause and delete the schedule: one of their own, or of a team that they
+    maintain or own; as administrator, any. A token may change only its own schedules.
     """
     if actor.token:
         return schedule.token_id == actor.token.pk and in_scope(actor, Action.RUN)
@@ -118,8 +118,11 @@ def may_change(schedule: Schedule, actor: Actor) -> bool:
 
 
 def create(skill: Skill, options: ScheduleOptions, actor: Actor) -> Schedule:
-    """Creates a schedule, after the checks of a run request. Raises SCHEDULE_VERSION_INVALID, SCHEDULE_FILES,
-    or the refusals of those checks, of the timing, of ``run_as.choose`` and of the version look-up.
+    """Creates a schedule, after the checks of a run request, with an audit entry and an event.
+
+    Raises SCHEDULE_VERSION_INVALID if both version and channel are given, and SCHEDULE_FILES if an input is a
+    file. Also raises the refusals of the checks, of the timing, of ``run_as.choose`` and of the version
+    look-up.
     """
     schedule = Schedule(
         skill=skill,
@@ -139,7 +142,9 @@ def create(skill: Skill, options: ScheduleOptions, actor: Actor) -> Schedule:
 
 
 def edit(schedule: Schedule, options: ScheduleOptions, actor: Actor) -> Schedule:
-    """Replaces all settings except the skill. Raises like ``create``, and FORBIDDEN."""
+    """Replaces all settings except the skill; a finished schedule becomes active again. Raises FORBIDDEN
+    unless ``may_change``, SCHEDULE_SKILL_DELETED, and the refusals of ``create``.
+    """
     with transaction.atomic():
         schedule = _lock(schedule, actor)
         if schedule.skill is None:
@@ -154,8 +159,10 @@ def edit(schedule: Schedule, options: ScheduleOptions, actor: Actor) -> Schedule
 
 
 def pause(schedule: Schedule, actor: Actor, reason: str = "") -> Schedule:
-    """Pauses the schedule: pending firings are skipped, and no run starts until ``resume``. Raises FORBIDDEN,
-    SCHEDULE_STATE unless the schedule is active, and TEXT_INVALID.
+    """Pauses the schedule: pending firings are skipped, and no run starts until ``resume``.
+
+    Raises FORBIDDEN unless ``may_change``, SCHEDULE_STATE unless the schedule is active, and TEXT_INVALID for
+    an invalid reason.
     """
     reason = text.validated(reason, field="reason", max_length=MAX_REASON, allow_blank=True)
     with transaction.atomic():
@@ -173,8 +180,10 @@ def pause(schedule: Schedule, actor: Actor, reason: str = "") -> Schedule:
 
 def resume(schedule: Schedule, actor: Actor) -> Schedule:
     """Resumes the schedule with the version that is due now, after the checks of ``create``. Records the due
-    times during the pause as skipped. Raises FORBIDDEN, SCHEDULE_STATE unless the schedule is paused, and the
-    refusals of the checks.
+    times during the pause as skipped.
+
+    Raises FORBIDDEN unless ``may_change``, SCHEDULE_STATE unless the schedule is paused, and the refusals of
+    the checks.
     """
     with transaction.atomic():
         schedule = _lock(schedule, actor)
@@ -192,8 +201,8 @@ def resume(schedule: Schedule, actor: Actor) -> Schedule:
 
 
 def delete(schedule: Schedule, actor: Actor) -> None:
-    """Deletes the schedule but keeps its runs; ``restore`` can undo this for ten minutes. Raises
-    FORBIDDEN.
+    """Deletes the schedule and skips its pending firings, but keeps its runs; ``restore`` can undo this for
+    ten minutes. Raises FORBIDDEN unless ``may_change``.
     """
     with transaction.atomic():
         schedule = _lock(schedule, actor)
@@ -204,7 +213,9 @@ def delete(schedule: Schedule, actor: Actor) -> None:
 
 
 def restore(uid: str, actor: Actor) -> Schedule:
-    """Undoes ``delete``. Raises NOT_FOUND, FORBIDDEN, or SCHEDULE_UNDO_EXPIRED after ten minutes."""
+    """Undoes ``delete``. Raises NOT_FOUND if there is no deleted schedule that the actor may change, and
+    SCHEDULE_UNDO_EXPIRED after ten minutes.
+    """
     with transaction.atomic():
         rows = Schedule.objects.select_for_update(of=("self",)).select_related(*_RELATED)
         schedule = rows.filter(uid=uid[:26], deleted_at__isnull=False).first()
@@ -250,7 +261,7 @@ def _checked_name(name: str, schedule: Schedule) -> str:
 
 
 def _check(schedule: Schedule, actor: Actor) -> None:
-    """Checks that a run could start now, and stores the expectations about the version."""
+    """Checks that a run could start now, and sets what the schedule stores about its skill and version."""
     skill = schedule.skill
     if skill is None or skill.purged_at:
         raise errors.SCHEDULE_SKILL_DELETED.refusal(skill=schedule.skill_label)
@@ -267,7 +278,9 @@ def _check(schedule: Schedule, actor: Actor) -> None:
 
 
 def _lock(schedule: Schedule, actor: Actor) -> Schedule:
-    """The schedule reloaded, with its row locked. Raises NOT_FOUND or FORBIDDEN."""
+    """The schedule reloaded, with its row locked. Raises NOT_FOUND if the actor can't see it, FORBIDDEN
+    unless ``may_change``.
+    """
     rows = Schedule.objects.visible_to(actor).select_for_update(of=("self",)).select_related(*_RELATED)
     locked = rows.filter(pk=schedule.pk).first()
     if locked is None:

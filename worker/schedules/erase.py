@@ -46,7 +46,9 @@ def erase_person(user: User) -> Iterable[str]:
 
 
 def sweep() -> None:
-    """Deletes firings older than ``KEEP_FIRINGS``, and schedules that can no longer be restored."""
+    """Deletes up to ``_BATCH`` firings older than ``KEEP_FIRINGS``, and schedules that were deleted more than
+    ``KEEP_DELETED`` ago.
+    """
     now = timezone.now()
     old = ScheduleFiring.objects.filter(last_due__lt=now - KEEP_FIRINGS).exclude(state=FiringState.PENDING)
     ScheduleFiring.objects.filter(pk__in=list(old.values_list("pk", flat=True)[:_BATCH])).delete()

@@ -71,7 +71,9 @@ class ScheduleStopped(Exception):
 
 
 def fire_pending(now: datetime, start: Starter | None = None) -> int:
-    """Starts, skips or refuses the firings that are due, oldest first; returns their number."""
+    """Processes up to ``_MAX_FIRINGS`` due firings, oldest first, and returns their number. Each is started,
+    skipped or refused, or tried again later.
+    """
     keys = _ready(now).order_by("pk").values_list("pk", "schedule")[:_MAX_FIRINGS]
     count = 0
     for key, schedule in list(keys):
@@ -163,7 +165,9 @@ def _outcome(firing: ScheduleFiring, start: Starter) -> FiringOutcome:
 
 
 def _overlap(firing: ScheduleFiring) -> FiringOutcome | None:
-    """The outcome of the firing if an earlier run prevents its start; None if it may start."""
+    """The outcome of the firing if an earlier run prevents its start; None if it may start. Cancels earlier
+    runs if the overlap policy is CANCEL.
+    """
     schedule = firing.schedule
     runs = Run.objects.filter(firings__schedule=schedule).exclude(status__in=states.ENDED)
     active = list(runs.order_by("pk").values_list("pk", "uid", "status"))
@@ -186,6 +190,8 @@ def _overlap(firing: ScheduleFiring) -> FiringOutcome | None:
 def _standing_approval(schedule: Schedule, run: Run, decision: Decision) -> str:
     """The name of the person who approved a run of this schedule with the same digest, entry and permissions;
     "" if there is none.
+
+    Stores a new match in the schedule. Returns "-" if that person's account no longer exists.
     """
     permissions = decision.requested_permissions.document()
     same = {"digest": run.digest, "entry": run.entry, "permissions": permissions}

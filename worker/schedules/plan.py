@@ -32,8 +32,8 @@ _MAX_MOMENTS = 10_000  # limit per schedule and pass; a longer outage takes seve
 
 
 def plan_due(now: datetime) -> int:
-    """Creates firings for all schedules that are due at ``now``, and computes their next due times. Returns
-    the number of schedules.
+    """Creates firings for up to ``_MAX_SCHEDULES`` schedules that are due at ``now``, and computes their next
+    due times. Returns the number of planned schedules.
     """
     due = Schedule.objects.due().filter(next_at__lte=now).order_by("next_at")
     keys = list(due.values_list("pk", flat=True)[:_MAX_SCHEDULES])
@@ -118,7 +118,7 @@ def _count_caught_up(schedule: Schedule, late: Sequence[datetime], *, has_timely
 def _record_without_runs(
     schedule: Schedule, moments: Sequence[datetime], now: datetime, state: FiringState, problem: Problem
 ) -> None:
-    """Records moments that start no run as one row."""
+    """Records moments that start no run as one row. Sends an event and a notification about missed ones."""
     if not moments:
         return
     ScheduleFiring.objects.create(

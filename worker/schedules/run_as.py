@@ -31,11 +31,11 @@ class RunAs:
 
 
 def choose(actor: Actor, *, name: str = "", token: str = "", team: Team | None = None) -> RunAs:
-    """The user and token that the actor chooses, by default themselves. ``name`` is a service account of
-    ``team``, ``token`` the uid of one of the actor's tokens. An actor that uses a token can choose only this
-    token.
+    """The user and token that the actor chooses, by default themselves.
 
-    Raises SCHEDULE_RUN_AS_INVALID, or NOT_FOUND for an unknown token.
+    ``name`` is a service account of ``team``. ``token`` is the uid of a token of the actor or of a service
+    account that they manage. An actor that uses a token can choose only this token. Raises
+    SCHEDULE_RUN_AS_INVALID for another choice, and NOT_FOUND for an unknown token.
     """
     if actor.token:
         if name or token not in ("", actor.token.uid):
@@ -72,9 +72,7 @@ def may_use(schedule: Schedule, actor: Actor) -> bool:
 
 
 def actor_of(schedule: Schedule) -> Actor:
-    """The actor for the schedule's runs. Raises SCHEDULE_USER_INACTIVE, SCHEDULE_TOKEN_INVALID or
-    SCHEDULE_TEAM_ARCHIVED.
-    """
+    """The actor for the schedule's runs. Raises the refusal of ``unusable_reason`` if there is one."""
     if problem := unusable_reason(schedule):
         raise problem
     user, token = schedule.run_as, schedule.token

@@ -107,7 +107,7 @@ def checked_timing(
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The time zones of the IANA database, without aliases such as ``posix/…`` and ``localtime``."""
+    """The names of the IANA time zones, without ``localtime``. Read once per process."""
     return frozenset(name for name in available_timezones() if name != "localtime")
 
 

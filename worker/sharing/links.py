@@ -1,5 +1,4 @@
-"""Creates, lists, revokes and opens share links. Readers of a run can create them; everyone with the secret
-can open them.
+"""Creates, lists, revokes and opens share links, with which everyone who has the secret can see a run.
 
 The secret has 128 random bits; only its SHA-256 digest is stored. A link is found by this digest, so the time
 of a look-up reveals nothing about the secret.
@@ -44,8 +43,8 @@ class LinkOptions:
 
 
 def may_share(run: Run, actor: Actor) -> bool:
-    """Whether the actor can create links to the run: as its caller or by their role in its team. False for
-    tokens.
+    """Whether the actor can create links to the run: as its caller, by their role in its team, or as
+    administrator. False for tokens.
 
     The caller must check that the actor can read the run.
     """
@@ -58,10 +57,11 @@ def may_share(run: Run, actor: Actor) -> bool:
 
 
 def create_link(run: Run, options: LinkOptions, actor: Actor) -> tuple[ShareLink, str]:
-    """Creates a link and returns it with its address, which can't be shown again.
+    """Creates a link, with an audit entry, and returns it with its address, which can't be shown again.
 
-    Raises FORBIDDEN unless ``may_share``. Also raises SHARE_LINKS_OFF, SHARE_RUN_UNFINISHED,
-    SHARE_LINKS_TOO_MANY, and the refusals of ``lock_for_change``.
+    Raises FORBIDDEN unless ``may_share``, and SHARE_LINKS_OFF if the team forbids links. Raises
+    SHARE_RUN_UNFINISHED before the run's end, SHARE_LINKS_TOO_MANY if the run has ``MAX_LINKS`` active links,
+    and the refusals of ``lock_for_change``.
     """
     secret, now = secrets.token_urlsafe(_SECRET_BYTES), timezone.now()
     with transaction.atomic():
@@ -120,8 +120,9 @@ def require_sharer(run: Run, actor: Actor) -> None:
 
 
 def revoke_link(link: ShareLink, actor: Actor) -> None:
-    """Revokes the link at once, with an audit entry; safe to repeat. Raises FORBIDDEN unless the actor
-    created the link, called the run or controls it.
+    """Revokes the link at once, with an audit entry; safe to repeat.
+
+    Raises FORBIDDEN for tokens, and unless the actor created the link or controls the run.
     """
     run = link.run
     is_creator = actor.user is not None and link.created_by_id == actor.user.pk

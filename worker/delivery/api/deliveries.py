@@ -92,7 +92,9 @@ class DeliveryRetry(Endpoint):
     @operation("retry_delivery", "Retry a delivery", answer=DeliveryDoc)
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Sends a queued or failed delivery now, with the same id. Requires a session."""
+        """Makes a queued or failed delivery due now, with all deliveries of its digest. Their ids stay the
+        same. Requires a session.
+        """
         row = log.retry(log.find(uid, self.actor), self.actor)
         return etag.document_response(request, delivery_document(row))
 
@@ -104,7 +106,7 @@ class DeliveryReplay(Endpoint):
     @operation("replay_delivery", "Replay a delivery", answer={201: DeliveryDoc})
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Sends an ended delivery again, as a new delivery with a new id. Requires a session."""
+        """Queues a sent or failed notification again, as a new delivery with a new id. Requires a session."""
         row = log.replay(log.find(uid, self.actor), self.actor)
         return etag.document_response(request, delivery_document(row), status=201)
 

@@ -95,7 +95,9 @@ class NotificationSubscriptions(Endpoint):
         answer=page_schema(NotificationSubscriptionDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists your subscriptions and those of teams that you maintain, without secrets."""
+        """Lists your subscriptions and those of teams that you maintain, without secrets. Administrators get
+        those of all teams.
+        """
         query = read_query(SubscriptionsQuery, request)
         rows = subscriptions.subscriptions(self.actor)
         if "team" in query:
@@ -113,7 +115,9 @@ class NotificationSubscriptions(Endpoint):
     )
     @idempotent(NotificationSubscriptionRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Subscribes you, or a team that you maintain. Requires a session."""
+        """Subscribes you, or a team that you maintain; administrators can subscribe any team. Requires a
+        session.
+        """
         body = read_body(NotificationSubscriptionRequest, request.data)
         team = skills.find_team(body["team"], self.actor) if body.get("team") else None
         skill = skills.find_skill(body["skill"], self.actor) if body.get("skill") else None

@@ -44,7 +44,8 @@ class SendClaim:
 
 
 def claim_next(*, failing: bool) -> SendClaim | None:
-    """Claims the due deliveries of the subscription that was served longest ago, or returns None.
+    """Claims the next due delivery of the subscription that was served longest ago, with the others of its
+    digest; None if none is due.
 
     ``failing`` selects the subscriptions whose last attempt failed; they have separate threads.
     """
@@ -66,7 +67,9 @@ def claim_next(*, failing: bool) -> SendClaim | None:
 
 
 def record_result(claim: SendClaim, result: SendResult) -> bool:
-    """Stores the outcome and ends the lease; returns False if another process has taken the lease."""
+    """Stores the outcome, schedules the next attempt after a failure, and ends the lease. Returns False if
+    another process has taken the lease.
+    """
     now = timezone.now()
     with transaction.atomic():
         failures = claim.subscription.failures + 1 if result.error else 0

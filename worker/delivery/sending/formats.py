@@ -1,6 +1,4 @@
-"""Builds the request bodies and signatures for webhooks and chat systems. All functions are pure, and tests
-compare their results with stored files.
-"""
+"""Builds the request bodies and signatures for webhooks and chat systems, without side effects."""
 
 from __future__ import annotations
 

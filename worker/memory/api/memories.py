@@ -1,5 +1,3 @@
-"""Endpoints of memories: list, search, read, export, delete, restore."""
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,5 +1,3 @@
-"""Endpoints of memory proposals: the review queue and decisions."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request

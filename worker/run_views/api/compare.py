@@ -1,5 +1,3 @@
-"""The endpoint that compares two runs."""
-
 from django.http import HttpResponse
 from rest_framework import serializers
 from rest_framework.request import Request

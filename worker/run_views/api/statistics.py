@@ -1,5 +1,3 @@
-"""The endpoint of a skill's run statistics."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,7 +68,7 @@ class RunStatistics(SkillEndpoint):
         "get_run_statistics", "Get a skill's run statistics by version and day", answer=RunStatisticsDoc
     )
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Counts the ended runs of the last 90 days that you can see."""
+        """Counts the ended runs of the last 90 days that you can see, except runs of test cases."""
         skill = self.skill(team, slug)
         current, groups = skill_statistics(skill, self.actor), top_groups(skill, self.actor)
         document = {
