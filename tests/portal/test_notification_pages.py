@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from registry.core import sealing
 from tests.factories.runs import make_run
 from tests.pages import parsed
 from worker.delivery import expand, record
 from worker.delivery.sending.send import send_due
-from worker.models import Delivery
+from worker.models import Delivery, NotificationSubscription
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P6", "P8")]
 INBOX = "/notifications/"
@@ -77,6 +78,46 @@ def test_person_adds_tests_mutes_and_deletes_a_subscription(browse, bob, alice):
     assert parsed(client.get(f"{INBOX}deliveries/?state=sent")).part("empty")["state"] == "filtered"
     client.post(f"{own}remove/")
     assert parsed(client.get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"
+
+
+def test_owner_edits_a_subscription_and_empty_fields_keep_the_secrets(browse, bob, alice):
+    client, where = browse(bob), f"{INBOX}settings/"
+    address = "http://127.0.0.1:9/hook"
+    form = {"channel": "feishu", "kinds": ["run_failed"], "address": address, "secret": "s", "digest": "none"}
+    client.post(where, form)
+    own = f"{where}{parsed(client.get(where)).part('subscription')['value']}/"
+    assert browse(alice).get(own).status_code == 404
+    page = client.get(own)
+    assert "/hook" not in page.content.decode()
+    assert set(page.context["form"].fields) == {
+        *("kinds", "digest", "address", "secret", "without_secret", "muted_until"),
+    }
+    change = {
+        "kinds": ["recovered", "approval_waiting"],
+        "digest": "daily",
+        "muted_until": "2999-01-01T10:30",
+    }
+    assert client.post(own, {**change, "address": "nowhere"}).status_code == 422
+    assert client.post(own, {**change, "kinds": []}).status_code == 422
+    assert client.post(own, change).url == where
+    row = NotificationSubscription.objects.get()
+    assert (row.kinds, row.digest) == (["recovered", "approval_waiting"], "daily")
+    assert parsed(client.get(where)).part("subscription")["state"] == "muted"
+    assert (sealing.unseal(row.address), sealing.unseal(row.secret)) == (address, "s")
+    client.post(own, {**change, "muted_until": "", "address": f"{address}2", "without_secret": "on"})
+    row.refresh_from_db()
+    assert (sealing.unseal(row.address), row.secret, row.muted_until) == (f"{address}2", "", None)
+
+
+def test_edit_page_of_an_inbox_offers_only_its_kinds_and_the_mute(browse, alice, bob, team):
+    where = f"/teams/{team.slug}/notifications/"
+    client = browse(alice)
+    client.post(where, {"channel": "inbox", "kinds": ["recovered"], "digest": "none"})
+    own = f"{INBOX}settings/{parsed(client.get(where)).part('subscription')['value']}/"
+    assert set(client.get(own).context["form"].fields) == {"kinds", "muted_until"}
+    assert client.post(own, {"kinds": ["report_filed"]}).url == where
+    assert NotificationSubscription.objects.get().kinds == ["report_filed"]
+    assert browse(bob).get(own).status_code == 404
 
 
 def test_team_page_is_for_maintainers_and_its_deliveries_can_be_replayed(failure, browse, alice, bob, team):

@@ -8,8 +8,16 @@ SUBSCRIPTION_KIND_UNKNOWN = declare("SUBSCRIPTION_KIND_UNKNOWN", lambda *, value
     _("%(value)s is not a valid value."), _("Use one of: %(known)s.")
 )
 SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *, channel: ...)(
-    _("The address is invalid for the channel %(channel)s."),
-    _("Send a URL for a webhook or chat, an e-mail address for a team's e-mail, and no address otherwise."),
+    _("The channel %(channel)s needs a valid address."),
+    _("Send a URL with http or https for a webhook or chat, and an e-mail address for a team's e-mail."),
+)
+SUBSCRIPTION_ADDRESS_NOT_USED = declare("SUBSCRIPTION_ADDRESS_NOT_USED", lambda *, channel: ...)(
+    _("Can't set an address: the channel %(channel)s has none here."),
+    _("Leave the address out: an inbox has none, and your own e-mail goes to your account's address."),
+)
+SUBSCRIPTION_NOT_TESTABLE = declare("SUBSCRIPTION_NOT_TESTABLE", http=409)(
+    _("Can't send a test: an inbox has no address that can fail."),
+    _("Send a test to a subscription with another channel."),
 )
 SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, least: ...)(
     _(

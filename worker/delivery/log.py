@@ -81,10 +81,10 @@ def replay(delivery: Delivery, actor: Actor) -> Delivery:
 
 
 def send_test(subscription: NotificationSubscription, actor: Actor) -> Delivery:
-    """Queues a test message. Raises SUBSCRIPTION_ADDRESS_INVALID for an inbox, which needs no test."""
+    """Queues a test message. Raises SUBSCRIPTION_NOT_TESTABLE for an inbox."""
     _require_change(subscription, actor)
     if subscription.channel == DeliveryChannel.INBOX:
-        raise errors.SUBSCRIPTION_ADDRESS_INVALID.refusal(channel=subscription.channel).at("channel")
+        raise errors.SUBSCRIPTION_NOT_TESTABLE.refusal().at("channel")
     return find(_queue(subscription, DeliveryKind.TEST).uid, actor)
 
 

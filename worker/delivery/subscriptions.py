@@ -28,7 +28,7 @@ from worker.models import DeliveryChannel, Digest, NotificationKind, Notificatio
 MAX_SUBSCRIPTIONS = 30  # limit per person or team
 MIN_SECRET = 16
 _MAX_ADDRESS = 1_000
-_WITH_SECRET = (DeliveryChannel.WEBHOOK, DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)
+WITH_SECRET = (DeliveryChannel.WEBHOOK, DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,12 @@ def shown_address(row: NotificationSubscription) -> str:
     return f"{parts.scheme}://{host}{parts.path if row.channel == DeliveryChannel.WEBHOOK else '/…'}"
 
 
+def has_address(row: NotificationSubscription) -> bool:
+    """Whether the subscription stores an address: not for inboxes and for the e-mail of a person."""
+    is_own_email = row.channel == DeliveryChannel.EMAIL and row.team is None
+    return row.channel != DeliveryChannel.INBOX and not is_own_email
+
+
 def _require_change(actor: Actor, team: Team | None) -> None:
     require_scope(actor, Action.EVENTS)  # tokens must not choose the target of notifications
     if team:
@@ -158,30 +164,26 @@ def _apply(row: NotificationSubscription, options: SubscriptionOptions) -> None:
 
 def _sealed_address(row: NotificationSubscription, address: str) -> str:
     address = texts.validated(address, field="address", max_length=_MAX_ADDRESS, allow_blank=True)
-    is_valid = _is_url
-    if row.channel == DeliveryChannel.EMAIL:
-        if not settings.EMAIL_HOST:
-            raise errors.MAIL_NOT_CONFIGURED.refusal().at("channel")
-        if row.user and not row.user.email:
-            raise errors.SUBSCRIPTION_EMAIL_MISSING.refusal().at("channel")
-        is_valid = _is_blank if row.user else _is_email
-    elif row.channel == DeliveryChannel.INBOX:
-        is_valid = _is_blank
-    if not is_valid(address):
+    is_email = row.channel == DeliveryChannel.EMAIL
+    if is_email and not settings.EMAIL_HOST:
+        raise errors.MAIL_NOT_CONFIGURED.refusal().at("channel")
+    if is_email and row.user and not row.user.email:
+        raise errors.SUBSCRIPTION_EMAIL_MISSING.refusal().at("channel")
+    if not has_address(row):
+        if address:
+            raise errors.SUBSCRIPTION_ADDRESS_NOT_USED.refusal(channel=row.channel).at("address")
+        return ""
+    if not (_is_email(address) if is_email else _is_url(address)):
         raise errors.SUBSCRIPTION_ADDRESS_INVALID.refusal(channel=row.channel).at("address")
-    return sealing.seal(address) if address else ""
+    return sealing.seal(address)
 
 
 def _sealed_secret(channel: str, secret: str) -> str:
     secret = texts.validated(secret, field="secret", max_length=500, allow_blank=True)
     needed = channel == DeliveryChannel.WEBHOOK and len(secret) < MIN_SECRET
-    if needed or (secret and channel not in _WITH_SECRET):
+    if needed or (secret and channel not in WITH_SECRET):
         raise errors.SUBSCRIPTION_SECRET_INVALID.refusal(least=MIN_SECRET).at("secret")
     return sealing.seal(secret) if secret else ""
-
-
-def _is_blank(address: str) -> bool:
-    return not address
 
 
 def _is_url(address: str) -> bool:

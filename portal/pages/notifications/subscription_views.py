@@ -9,12 +9,13 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
-from portal.pages.notifications.forms import DeliveryFilterForm, SubscriptionForm
+from portal.pages.notifications.forms import DeliveryFilterForm, SubscriptionChangeForm, SubscriptionForm
 from portal.pages.notifications.presenters import delivery_rows, inbox_tabs, subscription_rows
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, require
@@ -40,6 +41,20 @@ def team_settings(request: ActorRequest, slug: str) -> HttpResponse:
     team = find_team(slug, request.actor)
     require(request.actor, Action.SETTINGS, team=team, even_archived=True)
     return _page(request, team, "teams/notifications.html", {"team": team})
+
+
+@signed_in_form
+def edit(request: ActorRequest, uid: str) -> HttpResponse:
+    """The form that changes a subscription of the user, or of a team for its maintainers."""
+    row = subscriptions.find(uid, request.actor)
+    form = SubscriptionChangeForm(row, request.POST or None)
+    if form.is_valid():
+        with add_refusals(form):
+            subscriptions.change(row, form.options(row), request.actor)
+            messages.success(request, _("Saved."))
+            return _back(row)
+    context = {"row": row, "form": form, "back": _list_url(row)}
+    return render(request, "notifications/edit.html", context, status=422 if form.errors else 200)
 
 
 @signed_in_action
@@ -126,7 +141,11 @@ def _page(request: ActorRequest, team: Team | None, template: str, context: dict
 
 
 def _back(row: NotificationSubscription) -> HttpResponse:
-    """Redirects to the page that lists the subscription."""
+    return redirect(_list_url(row))
+
+
+def _list_url(row: NotificationSubscription) -> str:
+    """The page that lists the subscription."""
     if row.team:
-        return redirect("team-notifications", row.team.slug)
-    return redirect("notification-settings")
+        return reverse("team-notifications", args=(row.team.slug,))
+    return reverse("notification-settings")

@@ -6,6 +6,7 @@ urlpatterns = [
     path("notifications/", views.inbox_page, name="notifications"),
     path("notifications/read/", views.read_all, name="notifications-read"),
     path("notifications/settings/", subscription_views.settings, name="notification-settings"),
+    path("notifications/settings/<str:uid>/", subscription_views.edit, name="notification-edit"),
     path("notifications/settings/<str:uid>/mute/", subscription_views.mute, name="notification-mute"),
     path("notifications/settings/<str:uid>/remove/", subscription_views.remove, name="notification-remove"),
     path("notifications/settings/<str:uid>/test/", subscription_views.test, name="notification-test"),

@@ -211,13 +211,15 @@ def test_private_address_is_never_contacted(receiver, subscribe, end_run, bob, s
     assert receiver.requests == []
 
 
-def test_invalid_settings_are_refused(subscribe, bob, settings, monkeypatch):
+def test_invalid_settings_are_refused(subscribe, bob, settings, monkeypatch, actor_of):
     page = "https://x.example/"
     for channel, options, expected in (
         ("fax", {}, "SUBSCRIPTION_KIND_UNKNOWN"),
         ("inbox", {"kinds": ["other"]}, "SUBSCRIPTION_KIND_UNKNOWN"),
         ("inbox", {"kinds": []}, "SUBSCRIPTION_KINDS_MISSING"),
         ("slack", {"address": "ftp://x.example/"}, "SUBSCRIPTION_ADDRESS_INVALID"),
+        ("slack", {}, "SUBSCRIPTION_ADDRESS_INVALID"),
+        ("inbox", {"address": page}, "SUBSCRIPTION_ADDRESS_NOT_USED"),
         ("webhook", {"address": page, "secret": "short"}, "SUBSCRIPTION_SECRET_INVALID"),
         ("slack", {"address": page, "secret": "x" * 20}, "SUBSCRIPTION_SECRET_INVALID"),
         ("email", {}, "MAIL_NOT_CONFIGURED"),
@@ -225,7 +227,8 @@ def test_invalid_settings_are_refused(subscribe, bob, settings, monkeypatch):
         assert code(subscribe, bob, channel, **options) == expected
     settings.EMAIL_HOST = "mail.example"
     assert code(subscribe, bob, "email") == "SUBSCRIPTION_EMAIL_MISSING"
-    subscribe(bob, "inbox")
+    row = subscribe(bob, "inbox")
+    assert code(log.send_test, row, actor_of(bob)) == "SUBSCRIPTION_NOT_TESTABLE"
     assert code(subscribe, bob, "inbox") == "SUBSCRIPTION_INBOX_EXISTS"
     monkeypatch.setattr(subscriptions, "MAX_SUBSCRIPTIONS", 1)
     assert code(subscribe, bob, "slack", page) == "SUBSCRIPTIONS_TOO_MANY"
