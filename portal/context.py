@@ -22,9 +22,8 @@ _ZONES = available_timezones()
 
 def site(request: HttpRequest) -> dict[str, Any]:
     actor = getattr(request, "actor", None)
-    theme = request.COOKIES.get("theme", "auto")
     return {
-        "theme": theme if theme in THEMES else "auto",
+        "theme": reader_theme(request),
         "current_area": area_of(request.path_info),
         "here": request.get_full_path(),
         "request_id": request_id(request),
@@ -33,6 +32,12 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "waiting_approvals": SimpleLazyObject(lambda: waiting_count(actor) if actor else None),
         "unread_notifications": SimpleLazyObject(lambda: unread_count(actor) if actor else 0),
     }
+
+
+def reader_theme(request: HttpRequest) -> str:
+    """The theme from the visitor's cookie, otherwise the system's."""
+    theme = request.COOKIES.get("theme", "auto")
+    return theme if theme in THEMES else "auto"
 
 
 def reader_zone(request: Any) -> ZoneInfo:

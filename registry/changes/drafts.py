@@ -17,6 +17,7 @@ from registry.changes.dependency import CATALOG, COMMON, Dependency
 from registry.identity.actors import Actor
 from registry.models import ChangeKind, Skill
 
+PAGE_S = 1.0  # pages show counts of uses and relative times, which change no number
 Renewal = Callable[[Actor], bytes | None]
 
 
@@ -29,6 +30,7 @@ class NotRenewableError(Exception):
 @dataclass
 class AnswerTerms:
     keeps: bool = False
+    is_page: bool = False
     is_discarded: bool = False
     dependencies: set[Dependency] = field(default_factory=lambda: {COMMON})
     lasts_s: float | None = None  # None: until a dependency changes
@@ -64,6 +66,14 @@ def keep() -> None:
     """Declares that the answer may be kept for all clients with the same access."""
     if draft := _current.get():
         draft.keeps = True
+
+
+def keep_page(actor: Actor) -> None:
+    """Declares that the page may be kept if the actor is anonymous, for ``PAGE_S`` seconds at most."""
+    draft = _current.get()
+    if draft and not actor.is_signed_in:
+        draft.keeps = draft.is_page = True
+        draft.lasts_s = PAGE_S
 
 
 def discard() -> None:
@@ -121,7 +131,7 @@ def depend_on_catalog(lasts_s: float) -> None:
     """
     if draft := _current.get():
         draft.dependencies.add(CATALOG)
-        draft.lasts_s = lasts_s
+        draft.lasts_s = min(lasts_s, draft.lasts_s or lasts_s)
 
 
 def defer_use(count_use: Callable[[str], None], caller: str) -> bool:

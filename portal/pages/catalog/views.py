@@ -15,6 +15,7 @@ from portal.pages.catalog.forms import CatalogQuery, read_query
 from portal.pages.catalog.pagination import SkillsByScore
 from portal.pages.catalog.presenters import best_matches, corrected_query, facts_of
 from portal.presenters.skill.kind import KINDS
+from registry.changes import drafts
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.models import Skill
@@ -44,6 +45,9 @@ def page(request: ActorRequest) -> HttpResponse:
     query = read_query(request.GET)
     if query.q:
         count_request(request, request.actor, RateLimit.SEARCH)
+    else:
+        drafts.keep_page(request.actor)
+        drafts.depend_on_catalog(lasts_s=drafts.PAGE_S)
     found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from portal.pages.skill.views.skill import layout
 from portal.presenters.skill import comparison
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
 from registry.identity.middleware import ActorRequest
 from registry.lookup import skills
@@ -46,6 +47,7 @@ def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:
 @require_safe
 def diff(request: ActorRequest, team: str, slug: str, before: str, after: str) -> HttpResponse:
     """Compares two versions, which may be held. With ``?file=``, shows the lines of only that file."""
+    drafts.keep_page(request.actor)
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     old, new = (
         skills.find_version(skill, number, request.actor, include_held=True) for number in (before, after)

@@ -10,18 +10,21 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
+from django.conf import settings
 from django.db import connection
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
 from portal.streaming.files.ranges import Headers
 from portal.streaming.kept.access import Access, access_of
+from portal.streaming.kept.csrf import split_at_tokens
 from registry.api import etag as etags
 from registry.api.attachments import OpenedFile, StoredFile
 from registry.api.error_response import request_id
 from registry.changes import drafts
 from registry.changes.dependency import Dependency
 from registry.changes.numbers import ChangeLog
+from registry.identity.actors import Actor
 
 MAX_BODY_BYTES = 262_144
 MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
@@ -38,7 +41,8 @@ class Answer:
 
     status: int
     headers: Headers
-    parts: tuple[bytes, ...]  # parts of the body, between which the request id is inserted
+    parts: tuple[bytes, ...]  # parts of the body, between which the request id or a page's CSRF token belongs
+    is_page: bool = False
     stored: StoredFile | None = None  # the file to send instead of a body
     content: bytes | None = None  # of a small file, from its first delivery on
     etag: str = ""
@@ -49,12 +53,15 @@ class Answer:
     renew: drafts.Renewal | None = None
     seen: int = -1  # the latest change number for which the answer is known to hold
     unchanged_headers: Headers = field(default_factory=list)  # headers of a 304 response; empty until needed
-    # Compressed forms by Accept-Encoding.
-    coded: dict[bytes, tuple[Headers, bytes]] = field(default_factory=dict)
+    # Compressed forms by Accept-Encoding. A body of None stands for the parts with the tokens of the visitor.
+    coded: dict[bytes, tuple[Headers, bytes | None]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
-        forms = [(self.headers, self.parts), *((headers, (body,)) for headers, body in self.coded.values())]
+        forms = [
+            (self.headers, self.parts),
+            *((headers, (body or b"",)) for headers, body in self.coded.values()),
+        ]
         return _OVERHEAD_BYTES + len(self.content or b"") + sum(_form_size(*form) for form in forms)
 
     def renewed(self, terms: drafts.AnswerTerms, body: bytes | None, seen: int) -> Answer:
@@ -90,7 +97,7 @@ class KeptAnswerMiddleware:
         draft = drafts.current()
         if not isinstance(draft, AnswerDraft) or not draft.keeps:
             return response
-        if draft.is_kept and _is_keepable(response):
+        if draft.is_kept and _is_keepable(request, response, draft):
             draft.access = access_of(request)
             draft.answer = _answer(request, response, draft)
             response.close()
@@ -99,12 +106,25 @@ class KeptAnswerMiddleware:
         return _unchanged(request, response, draft) or response
 
 
-def _is_keepable(response: HttpResponseBase) -> bool:
-    if response.status_code not in (200, 404) or response.cookies or connection.in_atomic_block:
+def _is_keepable(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> bool:
+    if response.status_code not in (200, 404) or connection.in_atomic_block:
+        return False
+    if draft.is_page:
+        return _is_keepable_page(request, response)
+    if response.cookies:
         return False
     if isinstance(response, FileResponse):
         return isinstance(response.file_to_stream, OpenedFile)
     return isinstance(response, HttpResponse) and len(response.content) <= MAX_BODY_BYTES
+
+
+def _is_keepable_page(request: HttpRequest, response: HttpResponseBase) -> bool:
+    """Whether the page is the same for all anonymous visitors, except for CSRF tokens."""
+    if response.status_code != 200 or not isinstance(response, HttpResponse):
+        return False
+    actor: Actor = request.actor  # type: ignore[attr-defined]
+    has_token = "CSRF_COOKIE" in request.META and set(response.cookies) == {settings.CSRF_COOKIE_NAME}
+    return has_token and not actor.is_signed_in and len(response.content) <= MAX_BODY_BYTES
 
 
 def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> Answer:
@@ -112,7 +132,8 @@ def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft
     return Answer(
         status=response.status_code,
         headers=[(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()],
-        parts=_split(response, request) if isinstance(response, HttpResponse) else (),
+        parts=_split(response, request, draft) if isinstance(response, HttpResponse) else (),
+        is_page=draft.is_page,
         stored=file.stored if isinstance(file, OpenedFile) else None,
         etag=response.get("ETag", ""),
         view=str(request.resolver_match.url_name) if request.resolver_match else "",
@@ -127,11 +148,13 @@ def _end(terms: drafts.AnswerTerms) -> float:
     return time.time() + terms.lasts_s if terms.lasts_s else float("inf")
 
 
-def _split(response: HttpResponse, request: HttpRequest) -> tuple[bytes, ...]:
-    """The body; for an error, the parts around its request id.
+def _split(response: HttpResponse, request: HttpRequest, draft: AnswerDraft) -> tuple[bytes, ...]:
+    """The body; for an error, the parts around its request id; for a page, those around its CSRF tokens.
 
     Splits at the field, not at the id, because clients choose ids and an id might occur in the text.
     """
+    if draft.is_page:
+        return split_at_tokens(response.content, request.META["CSRF_COOKIE"])
     if response.status_code == 200:
         return (response.content,)
     before, field, after = response.content.partition(_REQUEST_ID_FIELD)
@@ -192,7 +215,7 @@ class AnswerStore:
         self.bytes += answer.size + _key_size(key)
         self._evict()
 
-    def add_coding(self, key: AnswerKey, accepted: bytes, headers: Headers, body: bytes) -> None:
+    def add_coding(self, key: AnswerKey, accepted: bytes, headers: Headers, body: bytes | None) -> None:
         """Keeps the compressed form of a kept answer, for this Accept-Encoding."""
         answer = self.known.get(key)
         if answer and len(answer.coded) < MAX_CODINGS:

@@ -17,6 +17,7 @@ from portal.streaming.files.stored_files import (
 )
 from portal.streaming.inner_request import Scope, Send
 from portal.streaming.kept.answers import MAX_FILE_BYTES, Answer, AnswerKey, AnswerStore
+from portal.streaming.kept.csrf import make_token
 from portal.streaming.kept.request import KeptRequest
 from registry.api.etag import matched_etag
 
@@ -45,8 +46,14 @@ async def deliver(
             answers.add_content(key, answer, content)
         await send_stored_file(scope, head, answer.stored, send, content=answer.content)
         return answer.status
-    headers, body = await _coded(answer, key, uid[1], request.headers.get(b"accept-encoding", b""), answers)
-    await _send(answer.status, [*headers, uid], b"" if scope["method"] == "HEAD" else body, send)
+    filling, own = uid[1], [uid]
+    if answer.is_page:
+        filling, cookie = make_token(request.csrf_cookie)
+        own.append(cookie)
+    accepted = request.headers.get(b"accept-encoding", b"")
+    headers, body = await _coded(answer, key, filling, accepted, answers)
+    headers = [*headers, *own]
+    await _send(answer.status, headers, b"" if scope["method"] == "HEAD" else body, send)
     return answer.status
 
 
@@ -71,24 +78,31 @@ def _unchanged_headers(answer: Answer) -> Headers:
 
 
 async def _coded(
-    answer: Answer, key: AnswerKey, uid: bytes, accepted: bytes, answers: AnswerStore
+    answer: Answer, key: AnswerKey, filling: bytes, accepted: bytes, answers: AnswerStore
 ) -> tuple[Headers, bytes]:
-    """Headers and body in an encoding that the client accepts. A compressed response has a header of random
-    length that hides the exact size, against the BREACH attack.
+    """Headers and body, with ``filling`` between its parts, in an encoding that the client accepts.
+
+    A compressed response has a header of random length that hides the exact size, against the BREACH attack.
     """
-    found = answer.coded.get(accepted)
-    if found is None:
-        body = uid.join(answer.parts)
-        if len(body) > _LOOP_BYTES:
-            found = await asyncio.to_thread(_compress, answer, body, accepted)
+    if found := answer.coded.get(accepted):
+        headers, body = found[0], filling.join(answer.parts) if found[1] is None else found[1]
+    else:
+        plain = filling.join(answer.parts)
+        if len(plain) > _LOOP_BYTES:
+            headers, body = await asyncio.to_thread(_compress, answer, plain, accepted)
         else:
-            found = _compress(answer, body, accepted)
+            headers, body = _compress(answer, plain, accepted)
         if len(answer.parts) == 1:
-            answers.add_coding(key, accepted, *found)
-    headers, body = found
-    if headers is not answer.headers and any(name == b"content-encoding" for name, _ in headers):
+            answers.add_coding(key, accepted, headers, body)
+        elif answer.is_page and not _is_compressed(headers):
+            answers.add_coding(key, accepted, headers, None)
+    if headers is not answer.headers and _is_compressed(headers):
         headers = [*headers, (_NOISE, token_urlsafe(randbelow(_compression.max_random_bytes + 1)).encode())]
     return headers, body
+
+
+def _is_compressed(headers: Headers) -> bool:
+    return any(name == b"content-encoding" for name, _ in headers)
 
 
 def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Headers, bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,13 +11,12 @@ from django.conf import settings
 from django.http import HttpRequest, parse_cookie
 from django.utils import translation
 
+from portal.context import reader_theme, reader_zone
 from portal.streaming.inner_request import Scope
 
 PREFIXES = ("/api/v1/skills", "/api/v1/canonical/")  # paths of endpoints that keep answers
-_MAX_HEADER_BYTES = 1_000
-_IGNORED_HEADERS = frozenset(
-    {b"x-request-id", b"user-agent", b"accept-encoding", b"if-none-match", b"range", b"if-range"}
-)
+PAGE_PREFIX = "/skills/"  # paths of pages that are kept for anonymous visitors
+MESSAGES_COOKIE = "messages"
 
 
 @dataclass(frozen=True)
@@ -31,28 +31,44 @@ class KeptRequest:
     credential: bytes
     headers: dict[bytes, bytes]
     language: str
+    csrf_cookie: str | None
+
+
+@dataclass(frozen=True)
+class _Cookies:
+    session: bytes  # a digest; empty without a session
+    language: str  # of the answer; also depends on Accept-Language
+    theme: str
+    zone: str
+    csrf: str | None
+    has_messages: bool
 
 
 def read_request(scope: Scope) -> KeptRequest | None:
-    """The request, or None if its answer can't be kept: another method, a body, or repeated headers."""
+    """The request, or None if its answer can't be kept: another method, a body, repeated headers, or a page
+    for a client that is not an anonymous visitor.
+    """
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return None
     path: str = scope["path"]
-    if not path.startswith(PREFIXES):
+    is_page = path.startswith(PAGE_PREFIX)
+    if not is_page and not path.startswith(PREFIXES):
         return None
     headers = dict(scope["headers"])
     if len(headers) != len(scope["headers"]) or headers.get(b"content-length", b"0") != b"0":
         return None
     if b"transfer-encoding" in headers:
         return None
-    session, language = _read_cookies(headers.get(b"cookie", b""), headers.get(b"accept-language", b""))
+    cookies = _read_cookies(headers.get(b"cookie", b""), headers.get(b"accept-language", b""))
+    if is_page and not _is_page_of_visitor(headers, cookies):
+        return None
     credential = b""
     if authorization := headers.get(b"authorization"):
         credential = hashlib.sha256(b"token " + authorization).digest()
     elif b"authorization" in headers:
         return None
-    elif session:
-        credential = session
+    elif cookies.session:
+        credential = cookies.session
     key = (
         path,
         scope["query_string"],
@@ -60,17 +76,30 @@ def read_request(scope: Scope) -> KeptRequest | None:
         headers.get(b"accept"),
         scope["scheme"],
         scope.get("root_path"),
-        language,
+        cookies.language,
+        *((cookies.theme, cookies.zone) if is_page else ()),
     )
-    return KeptRequest(key, credential, headers, language)
+    return KeptRequest(key, credential, headers, cookies.language, cookies.csrf)
+
+
+def _is_page_of_visitor(headers: Mapping[bytes, bytes], cookies: _Cookies) -> bool:
+    """Whether the request has no session, messages, token or header of a script."""
+    if cookies.session or cookies.has_messages or b"authorization" in headers:
+        return False
+    return not any(name.startswith(b"hx-") for name in headers)
 
 
 @lru_cache(maxsize=4_096)
-def _read_cookies(cookie: bytes, accept_language: bytes) -> tuple[bytes, str]:
-    """A digest of the session's key (empty if there is no session), and the language of the answer."""
+def _read_cookies(cookie: bytes, accept_language: bytes) -> _Cookies:
     request = HttpRequest()
     request.COOKIES = parse_cookie(cookie.decode("latin-1"))
     request.META["HTTP_ACCEPT_LANGUAGE"] = accept_language.decode("latin-1")
     session = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
-    digest = hashlib.sha256(b"session " + session.encode()).digest() if session else b""
-    return digest, translation.get_language_from_request(request)
+    return _Cookies(
+        session=hashlib.sha256(b"session " + session.encode()).digest() if session else b"",
+        language=translation.get_language_from_request(request),
+        theme=reader_theme(request),
+        zone=reader_zone(request).key,
+        csrf=request.COOKIES.get(settings.CSRF_COOKIE_NAME),
+        has_messages=MESSAGES_COOKIE in request.COOKIES,
+    )

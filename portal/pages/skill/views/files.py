@@ -17,6 +17,7 @@ from portal.pages.skill.views.skill import layout, version_at
 from portal.presenters.content.images import is_drawable
 from portal.presenters.content.source import source
 from registry.api.attachments import disable_rendering
+from registry.changes import drafts
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.models import File, Version
@@ -34,6 +35,7 @@ _IMAGES = {
 
 @require_safe
 def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    drafts.keep_page(request.actor)
     version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     files = version.files.order_by("path")
     root = reverse("files", args=[version.skill.team.slug, version.skill.slug, version.number])
@@ -49,6 +51,7 @@ def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 @require_safe
 def file(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
+    drafts.keep_page(request.actor)
     version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     row = _file(version, path)
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}

@@ -22,6 +22,7 @@ from portal.presenters.skill.install_lines import install_lines
 from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
+from registry.changes import drafts
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.lookup import canonical as canonical_lookup
@@ -109,6 +110,7 @@ def _may_run(request: ActorRequest, skill: Skill) -> bool:
 @require_safe
 def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     """Shows the latest version; redirects to the version list if no visible version is the latest."""
+    drafts.keep_page(request.actor)
     skill = find_skill(f"{team}/{slug}", request.actor)
     if skill.latest_id is None and skill.versions.visible_to(request.actor).exists():
         return redirect("versions", skill.team.slug, skill.slug)
@@ -118,6 +120,7 @@ def overview(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 @require_safe
 def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
     """Shows one version; for a purged version, shows the record of the purge with status 410."""
+    drafts.keep_page(request.actor)
     skill = find_skill(f"{team}/{slug}", request.actor)
     try:
         found = find_version(skill, number, request.actor, include_held=True)
