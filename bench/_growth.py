@@ -9,6 +9,7 @@ import logging
 import random
 import sys
 import time
+from collections import defaultdict
 from datetime import timedelta
 
 import django
@@ -131,7 +132,7 @@ class Site:
         return found
 
     def paths(self):
-        values = dict.fromkeys(("username", "code", "name", "secret", "token", "uidb64", "pk"), "none")
+        values = defaultdict(lambda: "none")
         values |= {"team": "team0", "slug": "weekly-report", "number": "1.2.0", "path": "SKILL.md"}
         values |= {"before": "1.1.0", "after": "1.2.0", "uid": self.run.uid, "other": self.other.uid}
         values["username"] = "member"
