@@ -1,5 +1,3 @@
-"""Endpoints of the test cases in a version's package."""
-
 from typing import Any
 
 from django.http import HttpResponse
@@ -56,7 +54,7 @@ class VersionCases(SkillEndpoint):
     @operation("get_cases", "Get the results of a version's cases", answer=CasesDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Returns the package's test cases, and how the results of their newest runs differ from the expected
-        ones. Requires the maintainer role.
+        ones. Requires at least the maintainer role, or administrator rights.
         """
         version = self.version(team, slug, number)
         return etag.document_response(request, _document(version, self.actor))
@@ -64,8 +62,8 @@ class VersionCases(SkillEndpoint):
     @operation("run_cases", "Run a version's cases", answer=CasesDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Starts a run of each test case in your name; these runs do not count as uses. Requires the
-        maintainer role and permission to run the skill.
+        """Starts a run of each test case in your name; these runs do not count as uses. Requires permission
+        to run the skill and at least the maintainer role, or administrator rights.
         """
         version = self.version(team, slug, number)
         run_cases(version, self.actor)

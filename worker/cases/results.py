@@ -57,7 +57,7 @@ class CaseResults:
 
 
 def case_results(version: Version, actor: Actor) -> CaseResults:
-    """The results of the version's test cases. Requires the maintainer role.
+    """The results of the version's test cases. Requires ``Action.SETTINGS``.
 
     The state is unknown for a run that the actor can't read or whose content was erased.
     """

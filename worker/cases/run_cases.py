@@ -24,10 +24,10 @@ def cases_of(version: Version) -> PackagedCases:
 
 
 def run_cases(version: Version, actor: Actor) -> None:
-    """Starts a run of each test case as the actor, and replaces the version's results.
+    """Starts a run of each test case as the actor, and replaces the version's results. Writes an audit entry.
 
-    Requires the maintainer role and permission to run the skill. Raises CASES_NONE if there are no valid
-    cases. If a case's request is refused, its result is the refusal.
+    Requires ``Action.SETTINGS`` and ``Action.RUN``. Raises CASES_NONE if there are no valid cases. If a
+    case's request is refused, its result is the refusal.
     """
     require(actor, Action.SETTINGS, skill=version.skill)
     require(actor, Action.RUN, skill=version.skill)

@@ -40,7 +40,8 @@ class Lineage:
 def lineage_of(parent: Run, *, seconds: float) -> Lineage:
     """The lineage of another child of ``parent``; ``seconds`` is the time that the parent has left.
 
-    Raises CHILD_TOO_DEEP, or CHILD_BUDGET_EXCEEDED if the root run has no runs, time or output left.
+    Raises CHILD_TOO_DEEP at the depth ``MAX_DEPTH``, and CHILD_BUDGET_EXCEEDED if the root run has no runs,
+    time or output left.
     """
     if parent.depth >= MAX_DEPTH:
         raise CHILD_TOO_DEEP.refusal(most=MAX_DEPTH)

@@ -128,9 +128,9 @@ def _accesses(network: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, bool,
 
 
 def _add(key: Key, figures: Figures) -> None:
-    """Adds the figures to the row of the key.
+    """Adds the figures to the row of the key. Drops new hosts above ``_MAX_HOSTS``.
 
-    If another process creates the row at the same time, the unique constraint fails; a later call counts the
+    Raises IntegrityError if another process creates the row at the same time; a later call then counts the
     runs.
     """
     rows = DailyRuns.objects.select_for_update(of=("self",), no_key=True)

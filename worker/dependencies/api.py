@@ -76,7 +76,9 @@ class VersionDependencies(SkillEndpoint):
 
     @operation("build_dependencies", "Retry a version's failed dependency builds", answer=DependenciesDoc)
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Queues failed and missing builds; other builds do not change. Requires the maintainer role."""
+        """Queues failed and missing builds; other builds do not change. Requires at least the maintainer
+        role, or administrator rights.
+        """
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))
@@ -88,7 +90,7 @@ class VersionRuntime(SkillEndpoint):
     @operation("choose_runtime", "Choose a version's runtime", body=RuntimeRequest, answer=DependenciesDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Sets the version's runtime and queues the builds that it needs; the package does not change.
-        Refused if SKILL.md names a runtime. Requires the maintainer role.
+        Refused if SKILL.md names a runtime. Requires at least the maintainer role, or administrator rights.
         """
         version = self.version(team, slug, number)
         choose_runtime(version, read_body(RuntimeRequest, request.data)["runtime"], self.actor)

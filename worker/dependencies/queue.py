@@ -69,9 +69,8 @@ class BuildLease(Lease[DependencyBuild]):
         wake_builder()
 
     def append_log(self, text: str) -> None:
-        """Appends installer output to the log, which the page shows during the build.
-
-        Keeps the last 65,536 characters.
+        """Appends installer output to the stored log, which the page shows during the build. Keeps the last
+        ``_MAX_LOG`` characters.
         """
         self.log_parts.append(text)
         self.row().update(log="".join(self.log_parts)[-_MAX_LOG:])

@@ -57,8 +57,8 @@ class ResolvedInputs:
 def store_input(chunks: Iterable[bytes], name: str, actor: Actor) -> InputFile:
     """Stores a stream as an input file of the actor; a sweep removes the file after it has expired.
 
-    Raises SIGN_IN_REQUIRED if the actor is anonymous, INPUT_NAME_INVALID, INPUT_TOO_LARGE, or Refusal if the
-    storage fails.
+    Raises SIGN_IN_REQUIRED if the actor is no user, INPUT_NAME_INVALID for an invalid file name, and
+    INPUT_TOO_LARGE above SKILLQUAY_MAX_INPUT_BYTES. Raises another Refusal if the storage fails.
     """
     if actor.user is None:
         raise SIGN_IN_REQUIRED.refusal()

@@ -14,7 +14,9 @@ _MAX_MODULES = 20  # limit per version
 
 
 def enqueue_loads(version: Version, package: Package) -> None:
-    """Queues the loads of the modules that runs call, and wakes a worker when the transaction commits."""
+    """Queues the loads of up to ``_MAX_MODULES`` modules that runs call, and wakes a worker when the
+    transaction commits.
+    """
     modules = execute_modules(package.manifest, package.profile, entries_of(package))
     rows = [ModuleLoad(version=version, path=each.path) for each in islice(modules, _MAX_MODULES)]
     if ModuleLoad.objects.bulk_create(rows):

@@ -29,7 +29,9 @@ def claim_next() -> ModuleLoad | None:
 
 
 def _ready() -> Iterator[ModuleLoad]:
-    """The queued modules, except those of held versions and those whose dependencies are still building."""
+    """The queued modules, except those of held versions and those whose dependencies are still building.
+    Considers only the oldest ``_MAX_LOOKED_AT``.
+    """
     held = Q(version__held_at__isnull=False, version__released_at=None)
     rows = ModuleLoad.objects.filter(~held, state=ModuleLoadState.WAITING).select_related("version__skill")
     return (

@@ -71,7 +71,7 @@ class EntryPoints:
 def find_entry_points(
     package_paths: Iterable[str], manifest: Manifest, profile: Profile, read: Callable[[str], bytes]
 ) -> EntryPoints:
-    """Finds the entry points. ``read`` returns a file's bytes; only the first 256 KiB of a file count."""
+    """Finds the entry points of a package; ``read`` returns the bytes of one of its files."""
     paths = tuple(package_paths)
     entries = () if manifest.type == "static" else find_entries(paths, manifest, profile, read)
     phases, omitted_phases = find_phases(paths, read)

@@ -1,4 +1,4 @@
-"""Team limits of concurrent runs, runs and CPU time per day, and stored bytes, with warnings at 80 %."""
+"""The limits of a team's runs, CPU time and stored bytes, with a notice when a limit is nearly used up."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -70,7 +70,8 @@ def usage_of(team: Team, names: Iterable[str] = NAMES) -> tuple[LimitUsage, ...]
 def set_limits(team: Team, limits: Mapping[str, int | None], actor: Actor) -> None:
     """Sets the given limits (None: the site's default) and keeps the others, with an audit entry.
 
-    Raises TEAM_LIMIT_INVALID, or another Refusal unless the actor is an administrator.
+    Raises TEAM_LIMIT_INVALID for an unknown name or a value out of range, and FORBIDDEN unless the actor is
+    an administrator without a token.
     """
     require(actor, Action.LIMITS, team=team)
     for name, value in limits.items():

@@ -29,8 +29,8 @@ def check_scripts(package: Package) -> tuple[Problem, ...]:
     """A warning for each script that can't start because of its syntax, line endings, missing imports or
     missing ``execute``.
 
-    Checks at most 300 scripts, and none after ``MAX_SECONDS``. Skips scripts whose interpreter is not
-    installed.
+    Checks at most ``_MAX_SCRIPTS`` scripts of up to ``_MAX_BYTES`` each, and none after ``MAX_SECONDS``.
+    Skips the syntax of scripts whose interpreter is not installed.
     """
     if package.manifest.type == "static":
         return ()

@@ -1,4 +1,4 @@
-"""Error codes of scripts that can't start and of values above a site limit."""
+"""Error codes of the problems that the checks of scripts, prompts and limits find."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _

@@ -30,7 +30,7 @@ def interpreter_label(name: str, label: str) -> str:
 def parse_with(command: Sequence[str], folder: Path, **environment: str) -> tuple[int, str, str]:
     """The exit status, stdout and stderr of an interpreter that parses files in ``folder``.
 
-    Returns ``(0, "", "")`` if the interpreter did not end in time.
+    Returns ``(0, "", "")`` if the interpreter could not start or did not end in time.
     """
     variables = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LC_ALL": "C", "NO_COLOR": "1", **environment}
     try:

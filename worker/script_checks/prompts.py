@@ -1,4 +1,4 @@
-"""Expands a prompt with sample arguments, to show its commands and the placeholders that stay empty."""
+"""Finds the commands of a prompt, and the placeholders that stay empty with sample arguments."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ class DeliveryLoop(threading.Thread):
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after the current pass, and waits for it."""
+        """Ends the loop after the current pass, which it awaits for at most ten seconds. Then waits for the
+        attempts that are being sent.
+        """
         self._stopping.set()
         self.join(timeout=10)
         self._sender.stop()

@@ -58,9 +58,10 @@ class ReapResult:
 
 
 def reap_once() -> ReapResult:
-    """Recovers runs of dead workers, expires approvals and publishes missed wake-ups.
+    """Recovers runs of dead workers, except shortly after a clock jump; expires approvals and publishes
+    missed wake-ups.
 
-    Also requests due imports, links audit entries and writes the reaper's heartbeat.
+    Also does other frequent upkeep, such as requesting due imports and writing the reaper's heartbeat.
     """
     now = clock.now()
     expired = retries.expire_leases(now) if _clock_jumps.is_reliable(now) else []

@@ -39,7 +39,7 @@ class RetentionLoop(threading.Thread):
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after the current batch, and waits for it."""
+        """Ends the loop after the current batch; waits for this at most ten seconds."""
         self._stopping.set()
         self.join(timeout=10)
 

@@ -44,7 +44,7 @@ class ScheduleLoop(threading.Thread):
         connection.close()
 
     def stop(self) -> None:
-        """Ends the loop after the current pass, and waits for it."""
+        """Ends the loop after the current pass; waits for this at most ten seconds."""
         self._stopping.set()
         self.join(timeout=10)
 

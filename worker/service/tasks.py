@@ -1,4 +1,4 @@
-"""The worker's Celery tasks, which claim and execute runs, imports, builds and sandbox examinations."""
+"""The worker's Celery tasks, each of which claims and executes one kind of waiting work."""
 
 from __future__ import annotations
 

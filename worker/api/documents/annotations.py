@@ -1,5 +1,3 @@
-"""Request bodies and API documents of labels, pins and notes."""
-
 from typing import Any
 
 from rest_framework import serializers

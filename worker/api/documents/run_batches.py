@@ -1,5 +1,3 @@
-"""Request bodies and responses of the run batch endpoints."""
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,5 +1,3 @@
-"""Request bodies and responses of the schedule endpoints."""
-
 from rest_framework import serializers
 
 from registry.api.documents.skills import Doc, ProblemDoc

@@ -1,5 +1,3 @@
-"""Request bodies and API documents of share links."""
-
 from typing import Any
 
 from rest_framework import serializers

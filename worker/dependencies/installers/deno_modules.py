@@ -55,7 +55,9 @@ def build_deno(build: Build) -> BuildResult:
     """Builds the lock and the cache, or reuses those of a build with identical imports, config and package
     lock.
 
-    Raises DEPENDENCIES_FAILED if a script imports over plain HTTP, and the refusals of the installer.
+    Raises DEPENDENCIES_FAILED if a script imports over plain HTTP, DEPENDENCIES_HOST if a host is not
+    allowed, and DEPENDENCIES_DISABLED if the site lacks a registry. Also raises the refusals of the
+    installer.
     """
     spec = build.asked
     _put_files(build, spec)

@@ -1,6 +1,6 @@
 """Serves pages and files of the site's package indexes to a build's sandbox.
 
-URLs and credentials stay outside the sandbox, which accesses this server at http://127.0.0.1:3128.
+URLs and credentials stay outside the sandbox, which reaches only this server.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def choose_runtime(version: Version, name: str, actor: Actor) -> None:
 def enqueue_needs(version: Version, package: UnpackedPackage | None = None) -> None:
     """Enqueues the builds that the version needs with its current runtime and additions.
 
-    Removes the version from its other Python builds.
+    Removes the version from its other Python builds, and announces the change with ``environment_changed``.
     """
     package = package or open_package(version.digest)
     libraries = additions_of(version).library

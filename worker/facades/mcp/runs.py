@@ -93,7 +93,7 @@ def is_failed(result: Mapping[str, Any]) -> bool:
 def wait_for(
     call: RpcCall, name: str, arguments: Mapping[str, Any], result: Mapping[str, Any], *, streams: bool
 ) -> RunWait | None:
-    """The wait that the call requests; None if the result is final.
+    """The wait that the call requests; None if it requests none or the result is final.
 
     ``skills_run`` does not wait for an approval, so that the agent can show the approval page to the user.
     """

@@ -113,8 +113,9 @@ def find_entry(uri: str, actor: Actor) -> tuple[SkillEntry, str]:
 
 
 def read_content(uri: str, actor: Actor) -> dict[str, Any]:
-    """The file as text or, if it is not UTF-8, in base64. Reading SKILL.md counts as a use. Raises the errors
-    of ``find_entry``.
+    """The file as text or, if it is not UTF-8, in base64. Reading SKILL.md counts as a use.
+
+    Raises NOT_FOUND for a missing file or one above ``MAX_BYTES``, and the errors of ``find_entry``.
     """
     entry, path = find_entry(uri, actor)
     file = next((file for file in entry.files if file.path == path), None)

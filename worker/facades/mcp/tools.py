@@ -85,7 +85,8 @@ def load_skill(arguments: Mapping[str, Any], actor: Actor) -> Document:
     """The skill's document. Each file has its digest and the URI of ``resources/read``, so that a host can
     verify the content.
 
-    Raises NOT_FOUND if the file ``path`` does not exist, and the refusals of ``load.skills_load``.
+    Raises NOT_FOUND if the file ``path`` does not exist or is not text, and the refusals of
+    ``load.skills_load``.
     """
     loaded = load.skills_load(_label(arguments["name"].strip(), actor), actor)
     label = str(loaded.skill.resolved_canonical or loaded.skill)

@@ -1,5 +1,3 @@
-"""The endpoint of MCP."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,5 @@
-"""``manage.py reap_runs``: runs the loops for recovery, schedules, run batches, notifications and
-retention.
+"""``manage.py reap_runs``: does the site's recurring work, such as recovery, scheduled runs and
+notifications.
 """
 
 import logging

@@ -23,7 +23,8 @@ def argument_vector(inputs: Mapping[str, Any], arguments: Sequence[Any] = ()) ->
     JSON.
 
     Omits None. The inputs come last, so that a subcommand can precede its options. Raises
-    ARGUMENT_NAME_INVALID, ARGUMENT_NOT_STORABLE or ARGUMENTS_TOO_LARGE.
+    ARGUMENT_NAME_INVALID for an input that can't be an option, ARGUMENT_NOT_STORABLE for a value that no
+    program can receive, and ARGUMENTS_TOO_LARGE above the limits.
     """
     vector = [
         _argument(str(number), value, f"arguments/{number - 1}")

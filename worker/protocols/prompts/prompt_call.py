@@ -45,7 +45,8 @@ def prompt_call(
 ) -> Call | None:
     """The call of a prompt; None if the request is for a script, action, tool or endpoint.
 
-    Raises STDIN_UNUSED, SHELL_UNAVAILABLE and the refusals of ``parse_arguments``.
+    Raises STDIN_UNUSED if the request has ``stdin``, and the refusals of ``shell_command`` and
+    ``parse_arguments``.
     """
     if any(chosen is not None for chosen in (request.script, request.action, request.tool)):
         return None
