@@ -120,9 +120,10 @@ class Decide(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Approves or denies the run. Maintainers can send `once`, or `denied` with a reason. Owners can also
-        send `exact` or `prefix`: this creates a rule and starts every waiting run that the rule covers. If
-        two people decide at the same time, the first decision applies. Requires a session.
+        """Approves or denies the run. Maintainers can send `once`, or `denied` with a reason. Owners and
+        administrators can also send `exact` or `prefix`: this creates a rule and starts every waiting run
+        that the rule covers. If two people decide at the same time, the first decision applies. Requires a
+        session.
         """
         # Looked up before the body is read, so that a stranger gets only a 404.
         approval = requests.find(uid, self.actor)

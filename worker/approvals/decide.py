@@ -161,7 +161,7 @@ def _deny(approval: Approval, actor: Actor, reason: str, *, rule: bool) -> None:
 
 
 def _require_runnable(approval: Approval) -> Version:
-    """The requested version; raises Refusal if the run can no longer start."""
+    """The requested version. Raises a refusal if caller, token, package or rules no longer permit the run."""
     run, token = approval.run, approval.run.token
     token_ended = token and (token.revoked_at or token.expires_at <= timezone.now())
     if run.caller is None or not run.caller.is_active or token_ended:

@@ -98,7 +98,6 @@ class LogBuffer:
 
 
 def _count_incomplete_character(data: bytes | bytearray) -> int:
-    """The number of bytes at the end that belong to an incomplete UTF-8 character."""
     for back in range(1, min(4, len(data)) + 1):
         byte = data[-back]
         if byte >= 0xC0:

@@ -111,7 +111,6 @@ def _subcommands_of(command: Any, context: Any, depth: int) -> Iterator[tuple[st
 
 
 def _parses_words_itself(command: Any) -> bool:
-    """Whether the class of the command overrides how click parses words."""
     methods = [getattr(type(command), name, None) for name in _READS_WORDS]
     return any(each and each.__module__.partition(".")[0] not in _CLASSES for each in methods)
 

@@ -142,7 +142,6 @@ def _require_change(actor: Actor, team: Team | None) -> None:
 
 
 def _apply(row: NotificationSubscription, options: SubscriptionOptions) -> None:
-    """Checks the options and sets them; raises a refusal for an invalid option."""
     if row.channel not in DeliveryChannel.values:
         known = ", ".join(DeliveryChannel.values)
         raise errors.SUBSCRIPTION_KIND_UNKNOWN.refusal(value=row.channel[:80], known=known).at("channel")

@@ -157,7 +157,6 @@ class Build:
         return errors.DEPENDENCIES_OFFLINE.refusal(kind=source.kind, setting=source.setting, reason=reason)
 
     def _host_refusal(self, access: HostAccess) -> Refusal:
-        """The refusal for a host that the site does not allow or that cannot be reached."""
         if access.code in _UNREACHABLE_REASONS:
             reason = f"{access.code} {access.host}"
             return errors.DEPENDENCIES_OFFLINE.refusal(

@@ -101,7 +101,6 @@ def _ready_folder(need: Need) -> Path:
 def _with_folders(
     package: UnpackedPackage, runtime: str, libraries: Names, folder_of: Callable[[Need], Path]
 ) -> RuntimeEnvironment:
-    """The environment with the folder that ``folder_of`` returns for each need."""
     mounts, config = dict(_runtime_mount(runtime)), None
     for need in needs_of_unpacked(package, runtime, libraries):
         mounts[_MOUNT_POINTS[need.kind]] = folder_of(need)

@@ -80,9 +80,6 @@ def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:
 
 
 def _runtime_document(version: Version) -> dict[str, Any]:
-    """The name of the version's runtime ("" if it has none), and whether the manifest or a
-    maintainer set it.
-    """
     declared = declared_runtime(version)
     choice = None if declared else RuntimeChoice.objects.filter(version=version).first()
     person = choice.chosen_by.get_username() if choice and choice.chosen_by else None

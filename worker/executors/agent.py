@@ -101,8 +101,6 @@ def _run_loop(
 
 @dataclass
 class _TurnRecorder:
-    """Records turns as steps and log lines, and sums up their tokens."""
-
     monitor: AttemptMonitor
     turns: int = 0
     read: int = 0

@@ -299,7 +299,7 @@ def _interpreter(call: Call) -> str:
 
 
 def outcome_document(outcome: Outcome, omitted: Sequence[str] = ()) -> dict[str, Any]:
-    """The document for ``Run.result``, with warnings for ``omitted`` files.
+    """The document for ``Run.result``, with warnings for up to 20 ``omitted`` files.
 
     Excludes the outcome's steps, which are stored as rows.
     """

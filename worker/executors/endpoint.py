@@ -143,7 +143,7 @@ class _Exchange:
 def _outcome(
     attempt: AttemptContext, call: Call, exchange: _Exchange, stop_reason: StopReason | None
 ) -> tuple[Outcome, bool]:
-    """The outcome, and whether the next endpoint can be called instead."""
+    """The outcome, and whether to call the next endpoint if there is one."""
     if stop_reason:
         code = CANCELLED.name if stop_reason == "cancelled" else WORKER_LOST.name
         return failed_outcome(code, "the request was ended", {}), False

@@ -88,8 +88,8 @@ def expand(attempt: AttemptContext, call: Call, *, skill_dir: str) -> ExpandedPr
     """Expands the skill's prompt: fills in its arguments and runs its commands.
 
     Skips either part, with a warning, if the skill's source is not trusted for it (``trust_of``). Stops at
-    the first failed command. Raises COMMANDS_TOO_MANY. Raises another Refusal if the arguments are invalid,
-    or the shell or the sandbox is missing.
+    the first failed command. Raises COMMANDS_TOO_MANY above ``MAX_COMMANDS``, and another Refusal if the
+    arguments are invalid, or the shell or the sandbox is missing.
     """
     trust, manifest = (
         trust_of(attempt.claim.skill_id, attempt.claim.version_number),
@@ -192,6 +192,5 @@ def _skill_dir(attempt: AttemptContext, call: Call) -> str:
 
 
 def _session_id(attempt: AttemptContext) -> str:
-    """The caller's session id, or the run's uid."""
     row = Run.objects.filter(pk=attempt.claim.run_id).values_list("session_id", flat=True).first()
     return row or attempt.claim.uid

@@ -87,7 +87,6 @@ def processes() -> list[ProcessState]:
 
 
 def _has_ended(name: str, *, machine: str) -> bool:
-    """Whether the process ran on this machine and no longer exists."""
     host, _, pid = name.rpartition(":")
     if not machine or (host, machine) != (host_name(), _machine()):
         return False

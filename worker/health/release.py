@@ -15,7 +15,6 @@ def version() -> str:
 
 
 def _commit(git: Path) -> str:
-    """The checked-out commit, read from git's files; "" outside a checkout."""
     try:
         head = (git / "HEAD").read_text().strip()
         name = head.removeprefix("ref: ")

@@ -52,8 +52,6 @@ def _entry(row: MemoryWrite, run: Run) -> MemoryEntry:
 
 @dataclass
 class _Proposals:
-    """Builds the rows of one run's proposals and decides their states."""
-
     run: Run
     succeeded: bool
     owners: OwnerResolver

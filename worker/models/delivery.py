@@ -38,8 +38,8 @@ class Digest(models.TextChoices):
 
 class NotificationSubscriptionQuerySet(models.QuerySet["NotificationSubscription"]):
     def visible_to(self, actor: Actor) -> NotificationSubscriptionQuerySet:
-        """The actor's own subscriptions, and those of teams that they maintain or own; for administrators,
-        those of all teams. Excludes the subscription for memory changes.
+        """The actor's own subscriptions, and those of teams whose settings the actor may change; for
+        administrators, those of all teams. Excludes the subscription for memory changes.
         """
         rows = self.exclude(channel=MEMORY_CHANNEL)
         if actor.user is None and not actor.is_administrator:

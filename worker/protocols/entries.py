@@ -156,7 +156,6 @@ def _is_offered(entry: ScriptEntry, manifest: Manifest, profile: Profile, read: 
 
 
 def _other_programs(paths: tuple[str, ...], profile: Profile, read: Read) -> list[str]:
-    """Code files deeper in scripts/, and those elsewhere that SKILL.md shows as commands."""
     if profile == "apexbridge":
         return []
     code = [path for path in paths if path.endswith(EXTENSIONS) and not _is_private(path)]

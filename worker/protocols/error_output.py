@@ -130,7 +130,6 @@ def _python(lines: Sequence[str], folders: Sequence[str]) -> _Found | None:
 
 
 def _without_margin(line: str) -> str:
-    """The line without the margin that exception groups print."""
     margin = _GROUP_MARGIN.match(line)
     return line[margin.end() :] if margin else line
 
@@ -141,7 +140,6 @@ def _is_exception(line: str) -> bool:
 
 
 def _python_cause(lines: Sequence[str], end: int, folders: Sequence[str]) -> Cause:
-    """The cause from the exception at line ``end`` and the frames before it."""
     error = _PYTHON_ERROR.match(lines[end])
     assert error
     name, message = error[1].rpartition(".")[2], _python_message(lines, end, error[2] or "")
@@ -205,7 +203,6 @@ def _python_group(
 
 
 def _javascript(lines: Sequence[str], folders: Sequence[str]) -> _Found | None:
-    """The last error with a stack of frames such as ``at run (/skill/run.js:3:9)``."""
     frames = [n for n, line in enumerate(lines) if _JS_FRAME.match(line)]
     if not frames:
         return None
@@ -266,7 +263,6 @@ def _with_inner(lines: Sequence[str], message: str, first: int, last: int) -> st
 
 
 def _single_line(lines: Sequence[str], folders: Sequence[str]) -> _Found | None:
-    """The last error of a shell, Ruby, Perl, PHP or Rust that names the place where it occurred."""
     for at in range(len(lines) - 1, -1, -1):
         if cause := _placed_error(lines, at, folders):
             return _Found(at + 2 if _RUST.match(lines[at]) else at, cause)

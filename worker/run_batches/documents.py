@@ -97,7 +97,6 @@ def item_document(item: RunBatchItem) -> dict[str, Any]:
 
 
 def _reasons(rows: Iterable[tuple[str, dict[str, Any] | None]]) -> list[dict[str, Any]]:
-    """The states and stored problems with their counts, most frequent first."""
     counted = Counter((state, json.dumps(problem, sort_keys=True)) for state, problem in rows)
     return [
         {"state": state, "count": count, "problem": _shown(json.loads(text))}

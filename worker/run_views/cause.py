@@ -38,7 +38,6 @@ def cause_document(run: Run) -> dict[str, Any] | None:
 
 
 def _remedy_of(run: Run) -> str:
-    """The remedy of the failure code in the reader's language; "" for a skill's own codes."""
     if run.failure_code not in CODES:
         return ""
     code = code_named(run.failure_code)

@@ -164,7 +164,6 @@ def _content_fields(run: Run, actor: Actor, stream_bytes: int) -> dict[str, Any]
 
 
 def _related_runs(run: Run, actor: Actor) -> dict[str, Any]:
-    """The uids of related runs that the actor can read."""
     known = Run.objects.readable_by(actor)
     keys = [key for key in (run.cached_from_id, run.rerun_of_id, run.parent_id) if key]
     uids = dict(known.filter(pk__in=keys).values_list("pk", "uid")) if keys else {}
@@ -178,7 +177,6 @@ def _related_runs(run: Run, actor: Actor) -> dict[str, Any]:
 
 
 def _notices(run: Run, actor: Actor) -> list[str]:
-    """Notices that the version was yanked, or that it or its skill is deprecated."""
     version = Version.objects.visible_to(actor).filter(skill=run.skill_id, number=run.version_number)
     withdrawn = Q(yanked_at__isnull=False) | Q(deprecated_at__isnull=False)
     withdrawn |= Q(skill__deprecated_at__isnull=False)
@@ -188,7 +186,6 @@ def _notices(run: Run, actor: Actor) -> list[str]:
 
 
 def _limit_warnings(run: Run) -> list[str]:
-    """Warnings about nearly exhausted team limits, for runs of today only."""
     if run.created_at.date() != team_limits.today():
         return []
     return [f"{each.message(gettext)} {each.remedy(gettext)}" for each in team_limits.warnings_of(run.team)]

@@ -125,8 +125,6 @@ def events_since(uid: str, position: str = "") -> EventBatch:
 
 
 class _EventBuilder:
-    """Builds events in order, each with the position after it."""
-
     def __init__(self, seen: _Position) -> None:
         self.seen = seen
         self.events: list[Event] = []

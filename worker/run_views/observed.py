@@ -65,7 +65,6 @@ def observed_permissions(version: Version, actor: Actor) -> ObservedPermissions:
 
 
 def _hosts(version: Version, actor: Actor) -> tuple[int, dict[str, list[int]]]:
-    """The number of runs, and by host the numbers of allowed and refused connections."""
     counted = DailyRuns.objects.readable_by(actor)
     counted = counted.filter(skill=version.skill_id, version_number=version.number)
     runs, total = 0, dict[str, list[int]]()

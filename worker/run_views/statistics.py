@@ -65,8 +65,6 @@ class VersionStatistics:
 
 @dataclass(frozen=True)
 class _Count:
-    """Ended runs with the same version, day and outcome."""
-
     version: str
     status: str
     code: str
@@ -191,7 +189,6 @@ def _mark_worse(versions: Sequence[VersionStatistics]) -> tuple[VersionStatistic
 
 
 def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """The codes without "" (success), the most frequent first; equally frequent codes are sorted by name."""
     rows: Iterable[tuple[str, int]] = ((code, runs) for code, runs in codes.items() if code)
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
 

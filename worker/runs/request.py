@@ -111,7 +111,6 @@ def _require_runnable(actor: Actor, version: Version, *, is_child: bool = False)
 def _build_run(
     actor: Actor, version: Version, request: Request, team: Team | None, rerun_of: Run | None
 ) -> tuple[Run, Manifest]:
-    """The run with its checked inputs, protocol and grants, and the manifest with the version's additions."""
     additions = additions_of(version)
     manifest = with_additions(manifest_of(version.manifest), additions)
     caller_team = calling_team(actor, version.skill, team)
@@ -136,7 +135,6 @@ def _grants(version: Version, additions: Additions, manifest: Manifest, team: Te
 
 
 def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
-    """The rules' decision; raises Refusal if it is a denial."""
     decision = rules_decision.decide(version, team=team, token=actor.token)
     rules_decision.require_not_denied(decision)
     return decision

@@ -61,7 +61,6 @@ class ChannelServer:
         return self.handler(line).replace(b"\n", b" ") + b"\n"
 
     def _next_line(self) -> bytes | None:
-        """The next line that is not blank; None if the channel must close."""
         while not self.stopped.is_set():
             end = self.buffer.find(b"\n", self.searched)
             if end >= 0:

@@ -80,7 +80,9 @@ def with_module_cache(argv: tuple[str, ...], config: str) -> tuple[str, ...]:
 
 
 def require(name: str) -> Runtime:
-    """The installed runtime ``name`` (bash, python, node or deno); raises RUNTIME_MISSING."""
+    """The installed runtime ``name`` (bash, python, node or deno). Raises RUNTIME_MISSING if it is not
+    installed.
+    """
     found = installed().get(name)
     if found is None:
         raise RUNTIME_MISSING.refusal(runtime=name, fix=_FIXES[name])

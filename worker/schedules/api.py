@@ -181,7 +181,6 @@ def _find_skill(body: Mapping[str, Any], actor: Actor) -> tuple[Skill, str]:
 
 
 def _merge_settings(options: ScheduleOptions, body: Mapping[str, Any], actor: Actor) -> ScheduleOptions:
-    """The options, in which the settings of the body replace the current ones."""
     changes: dict[str, Any] = {name: body[name] for name in _COPIED if name in body}
     if any(name in body for name in _TIMES):
         changes |= {"cron": body.get("cron", ""), "every_s": body.get("every_s"), "at": body.get("at")}

@@ -137,6 +137,6 @@ def _record_without_runs(
 
 
 def _jitter(schedule: Schedule, due: datetime) -> timedelta:
-    """The delay of the start, which is always the same for the same due time."""
+    """The delay of the start; the same due time always gets the same delay."""
     digest = hashlib.sha256(f"{schedule.uid}:{due.timestamp()}".encode()).digest()
     return timedelta(seconds=int.from_bytes(digest[:8]) % (schedule.jitter_s + 1))

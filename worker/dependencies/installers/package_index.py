@@ -193,8 +193,6 @@ def _rows(found: outbound.FetchResponse) -> list[dict[str, Any]]:
 
 
 class _LinkParser(HTMLParser):
-    """Reads the links of an HTML index page as rows of the JSON format."""
-
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[dict[str, Any]] = []

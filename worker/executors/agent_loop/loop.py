@@ -105,8 +105,6 @@ class AgentLoop:
 
 
 class _BudgetedModel(WrapperModel):
-    """Checks the budget before each request and reports each turn."""
-
     def __init__(self, wrapped: Model, spec: LoopSpec, emit: Emit, transport: OutboundTransport) -> None:
         super().__init__(wrapped)
         self.spec, self.emit, self.transport = spec, emit, transport

@@ -146,7 +146,6 @@ class LoopRunner:
             self.messages.put(AgentResult(refused=WORKER_ERROR.refusal(reason=type(error).__name__)))
 
     def _stop(self, thread: threading.Thread) -> None:
-        """Aborts the loop, if it has started, and waits a moment for its thread to end."""
         self._is_stopped = True
         if self._loop:
             self._loop.abort()

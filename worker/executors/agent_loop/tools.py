@@ -205,7 +205,6 @@ class _ToolNotAllowed(Exception):
 
 
 def _parameter_failure(tool: str, missing: str, arguments: Mapping[str, Any]) -> str:
-    """A message that names the missing parameter, and the given names that the tool does not have."""
     known: Mapping[str, Any] = next((one.schema["properties"] for one in _TOOLS if one.name == tool), {})
     unknown = ", ".join(sorted(str(key) for key in arguments if key not in known))
     given = f"; it has no parameter {unknown}" if unknown else ""

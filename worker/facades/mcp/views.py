@@ -70,7 +70,6 @@ class Mcp(FacadeEndpoint):
         return response
 
     def _answer_batch(self, batch: list[Any]) -> HttpResponse:
-        """The answers to a batch, without waiting for runs."""
         version = messages.header_version(self.request.headers)
         if version != messages.BATCH_VERSION or not 0 < len(batch) <= _MAX_BATCH:
             raise ProtocolError(

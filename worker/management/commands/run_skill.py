@@ -77,7 +77,6 @@ class Command(ShellCommand):
         return request_and_execute(**arguments) if options["here"] else self._wait(request_run(**arguments))
 
     def _wait(self, run: Run) -> Run:
-        """Shows log and progress on stderr until the run has ended; returns the ended run."""
         position, ended, started_at, noticed = "", False, time.monotonic(), False
         while not ended:
             batch = events_since(run.uid, position)
@@ -178,7 +177,6 @@ def _cause_line(document: dict[str, Any]) -> str:
 
 
 def _remedies(document: dict[str, Any]) -> list[str]:
-    """The remedies of the problems in the run's error, otherwise the remedy of its cause."""
     match document.get("error"):
         case {"details": {"problems": [*problems]}}:
             return [str(each["remedy"]) for each in problems if isinstance(each, dict) and each.get("remedy")]

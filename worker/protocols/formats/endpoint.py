@@ -83,7 +83,6 @@ def parse_answer(call: Call, status: int, body: bytes, schema: Mapping[str, Any]
 
 
 def _failed_status(status: int, value: object) -> Outcome:
-    """The outcome of a status other than 2xx, with the body's error if the body is an object with one."""
     if isinstance(value, Mapping) and isinstance(value.get("error"), Mapping | str):
         return execute_module.outcome_of_result({**value, "status": "error"}, ())
     message = f"the endpoint answered with status {status}"

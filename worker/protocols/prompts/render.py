@@ -128,7 +128,7 @@ def _placeholders(names: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class _Substitution:
-    """Replaces placeholders. ``used`` is True if one of them stood for an argument."""
+    """Replaces placeholders in a prompt. ``used`` becomes True once a placeholder stood for an argument."""
 
     def __init__(
         self,

@@ -199,7 +199,6 @@ def _checks(result: SandboxResult) -> list[Check]:
 
 @contextlib.contextmanager
 def _bystander() -> Iterator[subprocess.Popen[bytes]]:
-    """Yields a process of the worker's user that is unrelated to the run."""
     process = subprocess.Popen(["sleep", "60"], start_new_session=True)
     try:
         yield process
@@ -310,7 +309,6 @@ def lost_worker(opened: Arena) -> Check:
 
 
 def _cgroups(pid: int) -> list[Path]:
-    """The existing cgroups that the worker process ``pid`` created for its runs."""
     return [group for parent in find_parents() for group in parent.folder.glob(f"skillquay-{pid}-*")]
 
 
