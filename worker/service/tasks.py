@@ -1,4 +1,4 @@
-"""The worker's Celery tasks, each of which claims and executes one kind of waiting work."""
+"""The worker's Celery tasks. Each claims and executes one kind of waiting work."""
 
 from __future__ import annotations
 
