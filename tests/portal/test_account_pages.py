@@ -11,7 +11,7 @@ from registry.identity.actors import Actor
 from registry.identity.tokens import actor_of, issue
 from registry.models import Token
 from registry.packages.problems import Refusal
-from tests.pages import codes, parts
+from tests.pages import codes, part, parts
 
 pytestmark = pytest.mark.django_db
 
@@ -99,15 +99,33 @@ def test_a_token_is_shown_once_and_works(browse, bob, team):
     form = {"name": "my agent", "scopes": ["read", "run"], "expires_at": "30", "team": "docs"}
     page = client.post("/account/tokens/", form)
     secret = page.context["secret"]
-    assert page.text.count(secret) == 4  # alone and in each example
     examples = parts(page, "token-use")
-    assert [example["value"] for example in examples] == ["curl", "python", "env"]
+    clients = ("claude", "codex", "mcp", "npm", "git", "python", "curl", "env")
+    assert [example["value"] for example in examples] == [f"token-{name}" for name in clients]
     assert all(secret in example for example in examples)
+    assert page.text.count(secret) == 1 + len(clients)
     assert "no-store" in page["Cache-Control"]
     assert actor_of(secret).team_ids == {team.pk}
     later = client.get("/account/tokens/").text
     assert secret not in later
     assert "my agent" in later
+
+
+@pytest.mark.row("P2")
+def test_page_of_a_new_token_shows_its_first_use(browse, bob, charlie):
+    client = browse(bob)
+    page = client.post("/account/tokens/", {"name": "x", "scopes": ["read"], "expires_at": "30", "team": ""})
+    token = Token.objects.get()
+    waiting = part(page, "connection")
+    address = f"/account/tokens/{token.uid}/connection/"
+    assert (waiting["state"], waiting["hx-get"]) == ("waiting", address)
+    assert part(client.get(address), "connection")["state"] == "waiting"
+    actor_of(page.context["secret"])
+    for seen in (client.get(address), client.get(f"/account/tokens/{token.uid}/")):
+        done = part(seen, "connection")
+        assert done["state"] == "connected"
+        assert "hx-get" not in done.attributes
+    assert browse(charlie).get(address).status_code == 404
 
 
 @pytest.mark.row("P2")

@@ -139,10 +139,13 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     assert "npx skills add" not in text
     assert "$SKILLQUAY_TOKEN" in part(text, "install", value="install-mcp")
     assert "$SKILLQUAY_TOKEN" in part(text, "install", value="install-git")
+    assert "/docs/all.private.git" in part(text, "install", value="install-claude")
     text = browse(None).get("/skills/docs/kind-review/").text
     mcp = part(text, "install", value="install-mcp")
     assert "https://skills.example.org/mcp" in mcp
     assert "$SKILLQUAY_TOKEN" not in mcp
+    assert "/docs/all.git" in part(text, "install", value="install-codex")
+    assert "/docs/kind-review.git --consent" in part(text, "install", value="install-gemini")
     assert "/docs/kind-review/0.1.0" in part(text, "install", value="install-skills-exact")
     before, _, after = text.partition(archive.format("kind-review/versions/0.1.0"))
     line = before.rpartition("<pre")[2] + after.partition("</pre>")[0]

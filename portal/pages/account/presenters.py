@@ -1,5 +1,8 @@
 """Examples that use a new access token, and names of browsers."""
 
+import json
+from urllib.parse import urlsplit
+
 from django.utils.translation import gettext as _
 
 from registry.core.addresses import absolute_url
@@ -35,14 +38,30 @@ _SYSTEMS = (
 
 
 def token_examples(secret: str) -> list[dict[str, str]]:
-    """Examples with the secret filled in: dicts with ``id``, ``label`` and ``text``."""
-    url = absolute_url("/api/v1/me")
-    curl = f'curl -H "Authorization: Bearer {secret}" {url}'
-    return [
-        {"id": "curl", "label": "curl", "text": curl},
-        {"id": "python", "label": "Python", "text": _PYTHON.format(url=url, secret=secret)},
-        {"id": "env", "label": _("Environment variable"), "text": f"export SKILLQUAY_TOKEN={secret}"},
-    ]
+    """Commands of clients with the secret filled in: dicts with ``id``, ``label`` and ``text``."""
+    me, mcp, npm = absolute_url("/api/v1/me"), absolute_url("mcp"), absolute_url("npm/")
+    header = f"Authorization: Bearer {secret}"
+    host = urlsplit(absolute_url("/")).hostname or ""
+    export = f"export SKILLQUAY_TOKEN={secret}"
+    claude = f'claude mcp add --transport http skillquay {mcp} --header "{header}"\nclaude mcp list'
+    codex = f"{export}\ncodex mcp add skillquay --url {mcp} --bearer-token-env-var SKILLQUAY_TOKEN"
+    servers = {
+        "mcpServers": {
+            "skillquay": {"type": "http", "url": mcp, "headers": {"Authorization": f"Bearer {secret}"}}
+        }
+    }
+    npm_key = npm.partition(":")[2]
+    texts = (
+        ("claude", "Claude Code", claude),
+        ("codex", "Codex", codex),
+        ("mcp", "MCP", json.dumps(servers, indent=2)),
+        ("npm", "npm", f'npm config set "{npm_key}:_authToken" {secret}\nnpm whoami --registry {npm}'),
+        ("git", "git", f"echo 'machine {host} login token password {secret}' >> ~/.netrc"),
+        ("python", "Python", _PYTHON.format(url=me, secret=secret)),
+        ("curl", "curl", f'curl -H "{header}" {me}'),
+        ("env", _("Environment variable"), export),
+    )
+    return [{"id": f"token-{name}", "label": label, "text": text} for name, label, text in texts]
 
 
 def client_name(user_agent: str) -> str:

@@ -2,6 +2,7 @@
 for service accounts, too.
 """
 
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 
-from portal.decorators import signed_in_action, signed_in_form
+from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
 from portal.pages.account.presenters import token_examples
 from portal.pages.account.token_forms import TokenForm, TokenRotationForm
@@ -22,6 +23,7 @@ from registry.identity.middleware import ActorRequest
 from registry.models import Scope, Token, User
 
 _SHOWN = 200
+_CONNECTED = timedelta(days=1)
 
 
 @login_required
@@ -54,7 +56,16 @@ def token(request: ActorRequest, uid: str) -> HttpResponse:
             form = TokenRotationForm()
     state = tokens.state_of(found, timezone.now())
     context |= {"token": found, "state": state, "scopes": _scope_labels(found), "form": form}
+    context |= {"uid": uid, "is_connected": _is_connected(found)}
     return render(request, "account/token.html", context, status=422 if form.is_bound else 200)
+
+
+@signed_in_page
+def connection(request: ActorRequest, uid: str) -> HttpResponse:
+    """The part of a page that shows whether a client has used the token, which reloads it until then."""
+    found = tokens.find_token(uid, request.actor)
+    context = {"uid": uid, "is_connected": _is_connected(found)}
+    return render(request, "account/connection.html", context)
 
 
 @signed_in_action
@@ -97,6 +108,11 @@ def token_rows(owner: User) -> list[dict[str, Any]]:
     now = timezone.now()
     rows = owner.tokens.filter(is_link=False).select_related("team", "owner").order_by("-pk")[:_SHOWN]
     return [{"token": row, "state": tokens.state_of(row, now), "scopes": _scope_labels(row)} for row in rows]
+
+
+def _is_connected(token: Token) -> bool:
+    """Whether a client has used the token in the last day."""
+    return token.last_used_at is not None and token.last_used_at > timezone.now() - _CONNECTED
 
 
 def _list_of(found: Token) -> str:

@@ -31,6 +31,7 @@ urlpatterns = [
     path("account/install-links/<str:uid>/revoke/", install_link_views.revoke, name="install-link-revoke"),
     path("account/tokens/", token_views.page, name="tokens"),
     path("account/tokens/<str:uid>/", token_views.token, name="token"),
+    path("account/tokens/<str:uid>/connection/", token_views.connection, name="token-connection"),
     path("account/tokens/<str:uid>/restore/", token_views.restore, name="token-restore"),
     path("account/tokens/<str:uid>/revoke/", token_views.revoke, name="token-revoke"),
 ]

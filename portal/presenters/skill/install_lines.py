@@ -20,12 +20,13 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 def client_lines(version: Version) -> list[dict[str, str]]:
     """Commands of clients that install or load the skill; ``npx skills`` reads public skills only."""
-    skill, more = version.skill, [*_git_lines(version), *_mcp_lines(version)]
+    skill = version.skill
+    more = [*_plugin_lines(version), *_git_lines(version), *_mcp_lines(version)]
     npm = (
         f"npm config set @{skill.team.slug}:registry {absolute_url('npm/')}\n"
         f"npm install @{skill.team.slug}/{skill.slug}@{version.number}"
     )
-    if skill.effective_visibility != Visibility.PUBLIC:
+    if not _is_public(version):
         address = absolute_url("npm/").partition(":")[2]
         npm = f'npm config set "{address}:_authToken" "$SKILLQUAY_TOKEN"\n{npm}'
         return [{"id": "install-npm", "label": "npm", "text": npm}, *more]
@@ -39,13 +40,33 @@ def client_lines(version: Version) -> list[dict[str, str]]:
     ]
 
 
+def _is_public(version: Version) -> bool:
+    return version.skill.effective_visibility == Visibility.PUBLIC
+
+
+def _plugin_lines(version: Version) -> list[dict[str, str]]:
+    """Commands that install the latest version as a plugin, or by its repository; none for other versions."""
+    skill = version.skill
+    if skill.latest_id != version.pk:
+        return []
+    team, git = skill.team.slug, absolute_url(f"{skill}.git")
+    market = absolute_url(f"{team}/{'all' if _is_public(version) else 'all.private'}.git")
+    claude = f"claude plugin marketplace add {market}\nclaude plugin install {skill.slug}@{team}"
+    codex = f"codex plugin marketplace add {market}\ncodex plugin add {skill.slug}@{team}"
+    gemini = f"gemini skills install {git} --consent"
+    return [
+        {"id": "install-claude", "label": "Claude Code", "text": claude},
+        {"id": "install-codex", "label": "Codex", "text": codex},
+        {"id": "install-gemini", "label": "Gemini CLI", "text": gemini},
+    ]
+
+
 def _git_lines(version: Version) -> list[dict[str, str]]:
     """The command that clones the version; none for a version without a tag."""
     if version.yanked_at or version.is_held:
         return []
     skill = version.skill
-    is_public = skill.effective_visibility == Visibility.PUBLIC
-    token = "" if is_public else ' -c http.extraHeader="Authorization: Bearer $SKILLQUAY_TOKEN"'
+    token = "" if _is_public(version) else ' -c http.extraHeader="Authorization: Bearer $SKILLQUAY_TOKEN"'
     address, folder = absolute_url(f"{skill}.git"), f".claude/skills/{skill.slug}"
     text = f"git{token} clone --depth 1 --branch v{version.number} {address} {folder}"
     return [{"id": "install-git", "label": "git", "text": text}]
@@ -55,8 +76,7 @@ def _mcp_lines(version: Version) -> list[dict[str, str]]:
     """Commands that add the site's MCP server to a host and load the skill; none if it is not for agents."""
     if manifest_of(version.manifest).disable_model_invocation:
         return []
-    is_public = version.skill.effective_visibility == Visibility.PUBLIC
-    token = "" if is_public else ' --header "Authorization: Bearer $SKILLQUAY_TOKEN"'
+    token = "" if _is_public(version) else ' --header "Authorization: Bearer $SKILLQUAY_TOKEN"'
     text = (
         f"claude mcp add --transport http skillquay {absolute_url('mcp')}{token}\n"
         f'claude "Load the skill {version} from skillquay"'
@@ -69,11 +89,7 @@ def download_line(version: Version) -> dict[str, str]:
     skill = version.skill
     archive = f"{skill.slug}-{version.number}.zip"
     address = absolute_url(f"/api/v1/skills/{skill}/versions/{version.number}/archive")
-    token = (
-        ""
-        if skill.effective_visibility == Visibility.PUBLIC
-        else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'
-    )
+    token = "" if _is_public(version) else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'
     folder = f".claude/skills/{skill.slug}"
     text = f"curl -fsSL{token} -o {archive} {address}\nmkdir -p {folder} && unzip -o {archive} -d {folder}"
-    return {"id": "install-download", "label": _("Download and unpack"), "text": text}
+    return {"id": "install-download", "label": "curl", "text": text}
