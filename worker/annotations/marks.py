@@ -45,7 +45,9 @@ def set_labels(run: Run, labels: Collection[str], actor: Actor) -> None:
 
 
 def label_name(text: str) -> str:
-    """The label as it is stored: in lower case, with single spaces. Raises RUN_LABEL_INVALID."""
+    """The label as it is stored: in lower case, with single spaces. Raises RUN_LABEL_INVALID if it is empty,
+    too long, or contains a comma or an unprintable character.
+    """
     name = " ".join(text.split()).lower()
     if not 0 < len(name) <= MAX_LABEL_LENGTH or "," in name or not name.isprintable():
         raise RUN_LABEL_INVALID.refusal(label=text[:80], limit=MAX_LABEL_LENGTH).at("labels")

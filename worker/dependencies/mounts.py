@@ -45,7 +45,9 @@ _VARIABLES = {
 
 
 class DependenciesPending(Exception):
-    """Another worker is building the run's dependencies; the run must wait or go back to the queue."""
+    """Raised while another worker builds the run's dependencies; the run must wait or go back to the
+    queue.
+    """
 
 
 def has_needs(package: UnpackedPackage, runtime: str, libraries: Names = frozenset()) -> bool:

@@ -60,7 +60,8 @@ def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any
     """The file's name, its bytes as a stream, and a value that identifies the request.
 
     The value is None without an idempotency key. With a key, the stream is stored first, because only the
-    digest identifies the content. Raises UPLOAD_EMPTY, or a Refusal if the body is too large or malformed.
+    digest identifies the content. Raises UPLOAD_EMPTY for a form without a file, or another Refusal if the
+    body is too large or malformed.
     """
     name, pieces = _named_pieces(request, name)
     if "Idempotency-Key" not in request.headers:

@@ -65,7 +65,7 @@ class SiteState:
 
 
 class ServiceFailed(Exception):
-    """A service can't be reached or used; the text is its address or folder, for operators only."""
+    """Raised if a service can't be reached or used; the text is its address or folder, for operators only."""
 
 
 def read_state() -> SiteState:

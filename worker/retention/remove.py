@@ -33,8 +33,8 @@ _MAX_PAUSE_S = 1.0
 
 @dataclass(frozen=True)
 class Removed:
-    """Removed amounts. ``artifacts`` and ``logs`` count runs that lost only these. ``bytes`` is the size of
-    removed artifacts and logs.
+    """The amounts that a batch removed. ``artifacts`` and ``logs`` count runs that lost only these. ``bytes``
+    is the size of removed artifacts and logs.
     """
 
     runs: int = 0

@@ -1,4 +1,4 @@
-"""Creates runs for pages, the API and commands."""
+"""Checks requests and creates runs: queued, waiting for approval, or answered from the cache."""
 
 import json
 from collections.abc import Mapping

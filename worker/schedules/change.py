@@ -142,8 +142,10 @@ def create(skill: Skill, options: ScheduleOptions, actor: Actor) -> Schedule:
 
 
 def edit(schedule: Schedule, options: ScheduleOptions, actor: Actor) -> Schedule:
-    """Replaces all settings except the skill; a finished schedule becomes active again. Raises FORBIDDEN
-    unless ``may_change``, SCHEDULE_SKILL_DELETED, and the refusals of ``create``.
+    """Replaces all settings except the skill; a finished schedule becomes active again.
+
+    Raises FORBIDDEN unless ``may_change``, SCHEDULE_SKILL_DELETED if the skill no longer exists, and the
+    refusals of ``create``.
     """
     with transaction.atomic():
         schedule = _lock(schedule, actor)

@@ -25,8 +25,9 @@ _FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
 class Timing:
     """The timing of a schedule. Cron expressions use the local time of ``time_zone``.
 
-    Changes to daylight saving time work as in Debian's cron. If the change skips the hour of a run, the run
-    is due right after the change. If an hour occurs twice, the run is due once.
+    Changes to daylight saving time work as in Debian's cron. A run at a fixed time is due right after the
+    change if its hour is skipped, and once if its hour occurs twice. An hourly run is due in each hour that
+    really occurs.
     """
 
     kind: str
@@ -112,7 +113,9 @@ def time_zones() -> frozenset[str]:
 
 
 def _checked_cron(text: str, now: datetime) -> str:
-    """The expression with single spaces. Raises SCHEDULE_CRON_INVALID."""
+    """The expression with single spaces. Raises SCHEDULE_CRON_INVALID unless it is a valid expression of five
+    fields.
+    """
     expression = " ".join(text.split())
     try:
         if len(expression.split()) != _FIELDS or len(expression) > 100:

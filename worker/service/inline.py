@@ -1,4 +1,4 @@
-"""Executes runs in this process: for ``run_skill --here``, benchmarks and tests."""
+"""Executes runs in this process instead of a worker."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ class ShareLinkDetail(Endpoint):
 
     @operation("revoke_share_link", "Revoke a link to a run", answer=ShareLinkDoc)
     def delete(self, request: Request, uid: str, other: str) -> HttpResponse:
-        """Revokes the link; it stops working at once. The run's caller and maintainers of its team can also
-        revoke links that other people created. Requires a session.
+        """Revokes the link; it stops working at once. The run's caller, maintainers of its team and
+        administrators can also revoke links that other people created. Requires a session.
         """
         link = find_link(find_readable_run(uid, self.actor), other, self.actor)
         revoke_link(link, self.actor)

@@ -76,8 +76,9 @@ class MemoryWrites(Endpoint):
         answer=page_schema(MemoryWriteDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists the proposals that you can decide on, oldest first: for you, for teams that you maintain and
-        for your runs. Administrators get the proposals for all teams. Requires a session.
+        """Lists the proposals that you can decide on, oldest first. Each concerns you, a team that you
+        maintain, or a run that you started. Administrators also get those for all other teams. Requires a
+        session.
         """
         query = read_query(MemoryWritesQuery, request)
         owner = find.find_owner(query["owner"], self.actor) if query.get("owner") else None
@@ -99,9 +100,9 @@ class MemoryWriteDecision(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Accepts or declines the proposal. You can decide on your own memories, those of teams that you
-        maintain, and those of your runs; administrators also decide for all teams. Fields that you send
-        replace the proposed values; the run's own record does not change. Requires a session.
+        """Accepts or declines a proposal for you, for a team that you maintain, or for a run that you
+        started. Administrators can decide those for all teams. Fields that you send replace the proposed
+        values; the run's own record does not change. Requires a session.
         """
         # Looked up before the body is read, so that a stranger gets only a 404.
         write = review.find_write(uid, self.actor)
