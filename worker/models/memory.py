@@ -181,7 +181,7 @@ class MemoryWrite(Remembered):
         ]
 
     def shown_state(self) -> str:
-        """The state for the run's readers: always PROPOSED if the owner is foreign to the caller."""
+        """The state for readers of the run: always PROPOSED if the caller does not belong to the owner."""
         return WriteState.PROPOSED.value if self.is_foreign else self.state
 
     def expires_at(self) -> datetime:

@@ -140,7 +140,9 @@ class RunDetail(Endpoint):
 
     @operation("edit_run", "Pin or label a run", body=RunChange, answer=RunDoc)
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Pins or unpins the run, and replaces its labels. You must be able to read the run."""
+        """Pins or unpins the run, and replaces its labels. You must be able to read the run; viewers of its
+        team must have started it.
+        """
         run = find_readable_run(uid, self.actor)
         body = read_body(RunChange, request.data)
         with transaction.atomic():

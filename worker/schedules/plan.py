@@ -55,7 +55,9 @@ def pause_unusable(now: datetime) -> None:
 
 
 def skip_until(schedule: Schedule, now: datetime, problem: Problem) -> None:
-    """Records the due times until ``now`` as skipped. The schedule's row must be locked."""
+    """Records the due times until ``now`` as skipped, but no more than about ``_MAX_MOMENTS``. The schedule's
+    row must be locked.
+    """
     if schedule.next_at and schedule.next_at <= now:
         moments = [schedule.next_at]
         moments += islice(timing_of(schedule).after(schedule.next_at), _MAX_MOMENTS)
