@@ -242,8 +242,6 @@ def _capture() -> None:
 
 
 def _try_words() -> None:
-    """Reports whether the parser accepts the words of the command line."""
-
     methods: Any = argparse.ArgumentParser
     parse_known = methods.parse_known_args
     names = ("parse_args", "parse_intermixed_args", "parse_known_args")

@@ -112,7 +112,6 @@ def _update_streak(event: NotificationEvent) -> bool:
 
 
 def _notify(event: NotificationEvent, now: datetime) -> None:
-    """Adds the event to inboxes, and queues its deliveries to the channels that people and teams chose."""
     involved = involved_people(event)
     chosen = _subscriptions(event, involved)
     inbox = {row for row in chosen if row.channel == DeliveryChannel.INBOX}
@@ -132,9 +131,6 @@ def _notify(event: NotificationEvent, now: datetime) -> None:
 
 
 def _subscriptions(event: NotificationEvent, involved: Iterable[int]) -> list[NotificationSubscription]:
-    """Subscriptions of the people involved, of the teams that can watch the event, and of people who watch
-    the skill. Includes muted ones.
-    """
     rows = NotificationSubscription.objects.exclude(channel=MEMORY_CHANNEL)
     watches = Q(user__in=list(involved)) | Q(team__in=watching_teams(event), team__archived_at=None)
     same_skill = Q(skill=None)

@@ -120,7 +120,6 @@ def _find(outcome: Outcome, result: SandboxResult | None, folders: Sequence[str]
 
 
 def _is_unexplained(outcome: Outcome, result: SandboxResult) -> bool:
-    """Whether the message only names the exit code or signal of the script or command."""
     return outcome.failure_code == COMMAND_FAILED.name or describe_exit(result) in outcome.message
 
 

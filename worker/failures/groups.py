@@ -184,7 +184,6 @@ def _stored_figures(group: ErrorGroup) -> _Row:
 def _of_other_teams(
     groups: ErrorGroupQuerySet, actor: Actor, *, limit: int, after: Position | None
 ) -> list[_Row]:
-    """Groups of skills of other teams, with the figures of runs by the actor and the actor's teams."""
     counts = FailureCount.objects.of_caller_or_team(actor).exclude(group__skill__team_id__in=actor.team_ids)
     counts = counts.filter(group__in=groups.order_by().values("pk"))
     rows = counts.values("group", "group__uid").annotate(

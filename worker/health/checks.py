@@ -86,8 +86,6 @@ def read_state() -> SiteState:
 
 @dataclass(frozen=True)
 class _Result:
-    """The return value of a call, or the failed check if the call raised an error or took too long."""
-
     value: Any = None
     failed: HealthCheck | None = None
     took_ms: float = field(default=0.0)

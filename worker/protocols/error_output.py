@@ -170,9 +170,6 @@ def _python_place(lines: Sequence[str], end: int, folders: Sequence[str]) -> tup
 
 
 def _group_start(lines: Sequence[str], at: int) -> int | None:
-    """The index of the line at which the exception group around line ``at`` begins; None if there is no
-    group.
-    """
     for n in range(at, max(-1, at - _MAX_FRAMES), -1):
         if lines[n].lstrip().startswith("+ Exception Group Traceback"):
             return n
@@ -217,7 +214,6 @@ def _javascript(lines: Sequence[str], folders: Sequence[str]) -> _Found | None:
 
 
 def _stack_start(lines: Sequence[str], last: int) -> int:
-    """The index of the first frame of the stack that ends at line ``last``, including its causes' stacks."""
     first = last
     for at in range(last, max(-1, last - _MAX_FRAMES), -1):
         if _JS_ANY_FRAME.match(lines[at]):

@@ -223,9 +223,6 @@ def _refused_host(cause: Cause, last: Sequence[str], network: Sequence[HostAcces
 
 
 def _advice(cause: Cause, last: Sequence[str]) -> FailureKind | None:
-    """The missing library or program that the script itself names, often with the command that installs it;
-    otherwise None.
-    """
     for line in (cause.message, *(reversed(last[-_MAX_ADVICE:]) if not cause.type else ())):
         if name := _first_name(_LIBRARY_ADVICE, line):
             return FailureKind(MODULE_MISSING.problem(module=name))

@@ -109,7 +109,6 @@ class Plan:
                 yield candidate, decision
 
     def _keeps(self, policy: Policy, run: Candidate) -> bool:
-        """Whether the run is one of the newest runs of its skill that the policy keeps."""
         if policy.keep_last is None or run.skill_id is None:
             return False
         return run.pk >= self.kept_since.get((policy, (run.team_id, run.skill_id)), 0)

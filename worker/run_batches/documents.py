@@ -105,5 +105,4 @@ def _reasons(rows: Iterable[tuple[str, dict[str, Any] | None]]) -> list[dict[str
 
 
 def _shown(problem: dict[str, Any] | None) -> dict[str, Any] | None:
-    """A stored problem with its texts in the reader's language; None if there is none."""
     return Problem(**problem).document(gettext) if problem else None

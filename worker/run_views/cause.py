@@ -56,7 +56,6 @@ def cause_text(run: Run) -> str:
 
 
 def _message_of(code: str) -> str:
-    """The code's message in the reader's language; "" if it needs values."""
     text = code_named(code).message if code in CODES else ""
     return "" if "%(" in text else gettext(text)
 

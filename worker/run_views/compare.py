@@ -114,7 +114,6 @@ def _values(before: Run, after: Run, column: str, value: Callable[[Run], Any]) -
 
 
 def _is_comparable(run: Run, column: str) -> bool:
-    """Whether the column has at most ``MAX_BYTES`` characters, so that it is small enough to compare."""
     length = Run.objects.filter(pk=run.pk).values_list(Length(Cast(column, TextField())), flat=True).get()
     return (length or 0) <= MAX_BYTES
 

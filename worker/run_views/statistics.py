@@ -176,9 +176,6 @@ def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatis
 
 
 def _mark_worse(versions: Sequence[VersionStatistics]) -> tuple[VersionStatistics, ...]:
-    """Sets ``worse_than`` where a version fails clearly more often than the next lower one with
-    enough runs.
-    """
     marked = []
     for place, each in enumerate(versions):
         lower = (other for other in versions[place + 1 :] if other.succeeded + other.failed >= MIN_SAMPLE)

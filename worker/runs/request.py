@@ -126,9 +126,6 @@ def _build_run(
 
 
 def _grants(version: Version, additions: Additions, manifest: Manifest, team: Team | None) -> dict[str, Any]:
-    """The resources that the run may use besides its package: granted secrets, additions, and a chosen
-    runtime.
-    """
     secrets = run_secrets.require_secrets(version, team) if manifest.security.secrets else {}
     parts = {"secrets": secrets, "additions": additions.document(), "runtime": chosen_runtime(version)}
     return {name: part for name, part in parts.items() if part}
@@ -195,7 +192,6 @@ def _session_id(value: object) -> str:
 
 
 def _config(manifest: Manifest, version: Version) -> dict[str, Any]:
-    """The config that ``execute()`` receives: the manifest's config, the limits and the security settings."""
     limits, own = limits_of(manifest), manifest.extra.get("config")
     return {
         **(own if isinstance(own, Mapping) else {}),

@@ -232,7 +232,6 @@ def restore(uid: str, actor: Actor) -> Schedule:
 
 
 def _apply(schedule: Schedule, options: ScheduleOptions, actor: Actor, now: datetime) -> None:
-    """Checks and sets all settings of the schedule, which is unsaved or locked."""
     assert schedule.skill
     if options.version and options.channel:
         raise errors.SCHEDULE_VERSION_INVALID.refusal().at("version")

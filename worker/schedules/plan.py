@@ -96,7 +96,6 @@ def _plan(key: int, now: datetime) -> bool:
 
 
 def _create_firings(schedule: Schedule, moments: Sequence[datetime], now: datetime) -> None:
-    """Creates a pending firing for each moment that starts a run, and one row for all missed moments."""
     timely = [each for each in moments if now - each <= LATE_AFTER]
     late = [each for each in moments if now - each > LATE_AFTER]
     started = len(late) - _count_caught_up(schedule, late, has_timely=bool(timely))

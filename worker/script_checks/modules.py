@@ -96,7 +96,6 @@ def find_absent_imports(path: str, data: bytes, files: Collection[str]) -> Itera
 
 
 def _python_imports(text: str) -> Iterator[tuple[str, int]]:
-    """The relative imports at the top level, as paths without extension, with their lines."""
     tree = parse_python(text)
     for node in tree.body if tree else ():
         if isinstance(node, ast.ImportFrom) and node.level and node.module:

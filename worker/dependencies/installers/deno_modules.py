@@ -96,7 +96,6 @@ def _read_text(build: Build, path: str) -> str:
 
 
 def _specifiers(build: Build, spec: Mapping[str, Any]) -> list[str]:
-    """The distinct remote specifiers that the scripts import, directly or through the package's modules."""
     job = build.create_job_folder("look")
     scripts = [f"/skill/{path}" for path in spec["scripts"]]
     argv = ("/bin/sh", "-c", _INSPECT, "sh", deno_config_option(spec["config"]), *scripts)

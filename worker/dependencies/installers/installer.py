@@ -191,9 +191,6 @@ def _npm_folder() -> Path:
 
 
 def _name(place: str, entry: Mapping[str, Any]) -> str:
-    """The package's name in the registry: that of the entry if the package is an alias, otherwise the
-    folder's.
-    """
     return str(entry.get("name") or place.rpartition("node_modules/")[2])
 
 

@@ -166,7 +166,6 @@ def _lines(document: dict[str, Any]) -> list[str]:
 
 
 def _cause_line(document: dict[str, Any]) -> str:
-    """The cause with its place, such as "ValueError: no column (scripts/a.py:12)"; "" if there is none."""
     cause = document.get("cause")
     if not cause:
         return ""

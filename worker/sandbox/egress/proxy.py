@@ -93,7 +93,6 @@ class AllowlistProxy:
             await self._end_all()
 
     async def _serve_listener(self, listener: int, stop: asyncio.Future[Any]) -> None:
-        """Serves connections to the listening socket, and closes the socket when ``stop`` is done."""
         sock = socket.socket(fileno=listener)
         server = await asyncio.start_server(self._serve_connection, sock=sock, limit=MAX_HEAD_BYTES)
         await stop

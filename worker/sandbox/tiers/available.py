@@ -180,7 +180,6 @@ def _probe(tier: Tier, site: SandboxSettings) -> TierReport:
 
 
 def _failure_of_true(tier: Tier, site: SandboxSettings, *, with_scratch: bool) -> str:
-    """The error message if ``true`` can't run in the tier; "" if it can."""
     try:
         result = _run_true(tier, site, with_scratch=with_scratch)
     except (OSError, ValueError) as error:

@@ -171,7 +171,6 @@ def plan(job: Job, paths: PathTranslation, host_path: HostPath) -> dict[str, Any
 
 
 def _resolve_program(program: str, own: str) -> str:
-    """The path below ``own`` for a program of the sandbox's runtimes; any other program is unchanged."""
     prefix = f"{runtimes.FOLDER}/bin/"
     return f"{own}/{program.removeprefix(prefix)}" if program.startswith(prefix) else program
 

@@ -208,7 +208,6 @@ def _bystander() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _contents(folder: Path) -> dict[str, tuple[int, float, bytes]]:
-    """Mode, modification time and bytes of each file below ``folder``, by path."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path): (path.stat().st_mode, path.stat().st_mtime, path.read_bytes()) for path in files}
 
