@@ -143,11 +143,14 @@
     for (const part of all("[data-refresh]")) {
       const next = page.getElementById(part.id);
       const busy = part.contains(document.activeElement) || part.querySelector("details[open], :checked");
-      if (next && !busy && content(part) !== content(next)) part.innerHTML = next.innerHTML;
+      if (!next || busy) continue;
+      if (content(part) !== content(next)) part.innerHTML = next.innerHTML;
+      if (!next.dataset.refresh) delete part.dataset.refresh;
     }
+    if (!document.querySelector("[data-refresh]")) clearInterval(timer);
   };
   const live = document.querySelector("[data-refresh]");
-  if (live) setInterval(refresh, 1000 * live.dataset.refresh);
+  const timer = live && setInterval(refresh, 1000 * live.dataset.refresh);
 
   // Scrolls a finished log to its end.
   for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;

@@ -10,6 +10,15 @@ from worker.run_batches.loop import process_all
 pytestmark = [pytest.mark.row("P5"), pytest.mark.django_db]
 FAILED = {"action": "repeat", "filter": {"skill": "docs/summarise", "status": ["failed"]}}
 
+SCHEMA = b"""---
+name: sized
+description: For tests.
+version: 1.0.0
+input_schema: {type: object, properties: {size: {type: integer}, unit: {type: string}}, required: [size]}
+---
+# Sized
+"""
+
 
 @pytest.fixture
 def failed(version, alice, team):
@@ -26,6 +35,24 @@ def test_preview_counts_without_creating_a_batch(failed, version, bob, team, as_
     assert [row["run"] for row in seen["sample"]] == [run.uid for run in failed]
     seen = as_bob.post("run-batches", {**FAILED, "preview": True}).json()
     assert (seen["ready"], seen["reasons"][0]["problem"]["code"]) == (0, "RUN_BATCH_NOT_ALLOWED")
+    assert not RunBatch.objects.exists()
+
+
+def test_preview_shows_replaced_inputs_and_refused_runs(publish, alice, team, as_alice):
+    version = publish({"SKILL.md": SCHEMA, "scripts/sized.py": b"print('{}')\n"})
+    request = {"inputs": {"size": 1, "unit": "cm"}, "arguments": []}
+    make_run(version, alice, team, status="failed", request=request)
+    body = {"action": "repeat", "filter": {"skill": str(version.skill)}, "preview": True}
+    for inputs, replaced, code in (
+        ({}, {}, None),
+        ({"size": 2}, {"size": 1}, None),
+        ({"size": "big"}, {"size": 1}, "VALUE_INVALID"),
+        ({"size": None}, {"size": 1}, "MISSING_PARAM"),
+    ):
+        seen = as_alice.post("run-batches", {**body, "inputs": inputs}).json()
+        (sample,) = seen["sample"]
+        assert (seen["inputs"], sample["replaced_inputs"]) == (inputs, replaced)
+        assert (sample["problem"] and sample["problem"]["code"]) == code
     assert not RunBatch.objects.exists()
 
 
@@ -70,6 +97,9 @@ def test_batch_is_hidden_from_others(failed, as_alice, as_bob, token_api, alice,
         ({**FAILED, "filter": {"status": ["broken"]}}, "FIELD_INVALID", "filter/status"),
         ({**FAILED, "action": "erase"}, "FIELD_INVALID", "action"),
         ({"action": "repeat"}, "FIELD_REQUIRED", "filter"),
+        ({**FAILED, "action": "cancel", "inputs": {"a": 1}}, "RUN_BATCH_INPUTS", "inputs"),
+        ({**FAILED, "inputs": [1]}, "FIELD_INVALID", "inputs"),
+        ({**FAILED, "inputs": {"a": "\ud800"}}, "REQUEST_INVALID", "inputs"),
         (FAILED, "RUN_BATCH_TOO_LARGE", "filter"),
     ],
 )

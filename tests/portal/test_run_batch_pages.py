@@ -72,6 +72,39 @@ def test_filtered_list_leads_to_a_confirmed_batch_that_can_be_undone(failed, ver
     assert [row["value"] for row in parts(listed, "batch")] == [batch.uid]
 
 
+def test_selected_runs_are_repeated_with_edited_inputs(version, alice, team, browse):
+    client = browse(alice)
+    runs = [
+        make_run(version, alice, team, status="failed", request={"inputs": {"items": n, "keep": "x"}})
+        for n in range(3)
+    ]
+    chosen = [run.uid for run in runs[:2]]
+    address = client.post("/runs/actions/", {"run": chosen, "action": "edit"})["Location"]
+    page = client.get(address)
+    assert part(page, "preview")["value"] == "2"
+    form = part(page, "edit-inputs")
+    assert "open" in form.attributes
+    hidden = hidden_fields(form)
+    wrong = client.post("/runs/batches/new/", {**hidden, "to_version": "same", "inputs": "[", "preview": "1"})
+    assert wrong.status_code == 422
+    assert "confirm" not in actions(wrong)
+    changes = '{"items": 7, "gone": null}'
+    page = client.post(
+        "/runs/batches/new/", {**hidden, "to_version": "newest", "inputs": changes, "preview": "1"}
+    )
+    assert not RunBatch.objects.exists()
+    assert part(page, "to-version")["value"] == "newest"
+    assert [each["code"] for each in parts(page, "changed-input")] == ["items", "gone"]
+    assert [each["code"] for each in parts(page, "replaced")] == ["items", "items"]
+    confirm = {**hidden, "to_version": "newest", "inputs": changes}
+    assert hidden_fields(part(page, "preview"))["inputs"] == changes
+    page = client.post("/runs/batches/new/", confirm, follow=True)
+    assert [each["code"] for each in parts(page, "changed-input")] == ["items", "gone"]
+    process_all()
+    new = Run.objects.filter(rerun_of__uid__in=chosen)
+    assert [run.request["inputs"] for run in new] == [{"items": 7, "keep": "x"}] * 2
+
+
 def test_active_runs_of_a_skill_are_cancelled(version, alice, bob, team, browse):
     own, _ = (make_run(version, user, team, status="queued", attempt=0) for user in (bob, alice))
     client = browse(bob)

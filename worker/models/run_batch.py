@@ -73,6 +73,7 @@ class RunBatch(LeasedJob):
     action = models.CharField(max_length=8, choices=RunBatchAction.choices)
     version = models.CharField(max_length=64, blank=True)
     filter = DocumentField()  # as worker.runs.filters reads it
+    inputs = DocumentField(default=dict)  # merged into the inputs of each run that is repeated
     state = models.CharField(max_length=9, choices=RunBatchState.choices, default=RunBatchState.QUEUED)
     problem = DocumentField(null=True)  # why the site cancelled the batch: a stored problem
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="run_batches")

@@ -64,14 +64,16 @@ class RunBatches(Endpoint):
     def post(self, request: Request) -> HttpResponse:
         """Starts a batch that cancels all active runs, or repeats all ended runs, that match the filter now.
         Skips runs that you may not cancel or read. With `preview`, starts nothing and returns 200 with the
-        counts and a sample.
+        counts and a sample, which shows the replaced inputs and why a new run would be refused.
         """
         body = read_body(RunBatchRequest, request.data)
         action = RunBatchAction(body["action"])
-        wanted = BatchRequest(action, stored_filter(body["filter"]), body.get("version", ""))
+        wanted = BatchRequest(
+            action, stored_filter(body["filter"]), body.get("version", ""), body.get("inputs", {})
+        )
         if body["preview"]:
             wanted = checked(wanted)
-            document = preview_document(wanted, select_runs(wanted, self.actor))
+            document = preview_document(wanted, select_runs(wanted, self.actor), self.actor)
             return etag.document_response(request, document)
         uid = change.create(wanted, self.actor).uid
         document = batch_document(change.find(uid, self.actor))

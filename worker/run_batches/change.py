@@ -46,6 +46,7 @@ def create(request: BatchRequest, actor: Actor) -> RunBatch:
             action=request.action,
             version=request.version,
             filter=dict(request.filter),
+            inputs=dict(request.inputs),
             user=actor.user,
             token=token,
             token_name=actor.token.name if actor.token else "",

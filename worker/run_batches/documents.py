@@ -12,12 +12,13 @@ from django.utils.translation import gettext
 
 from registry.core.addresses import absolute_url
 from registry.core.time import rfc3339
+from registry.identity.actors import Actor
 from registry.packages.problems import Problem
 from registry.versions.publishing.version_rows import serialize_problem
 from worker.models import BatchItemState, RunBatch, RunBatchItem
+from worker.run_batches.samples import Sample, samples
 from worker.run_batches.selection import BatchRequest, SelectedRun
 
-SAMPLE = 10
 _UNSET: tuple[object, ...] = (None, "", False, [])
 
 
@@ -33,9 +34,8 @@ def _stored_value(value: Any) -> Any:
     return sorted(value) if isinstance(value, set | frozenset) else value
 
 
-def preview_document(request: BatchRequest, selected: Sequence[SelectedRun]) -> dict[str, Any]:
+def preview_document(request: BatchRequest, selected: Sequence[SelectedRun], actor: Actor) -> dict[str, Any]:
     """The counts and a sample of the batch that ``request`` would create; ``request`` must be checked."""
-    ready = [each.run for each in selected if each.problem is None]
     skipped = [
         (BatchItemState.SKIPPED.value, serialize_problem(each.problem)) for each in selected if each.problem
     ]
@@ -43,19 +43,23 @@ def preview_document(request: BatchRequest, selected: Sequence[SelectedRun]) -> 
         "action": request.action,
         "version": request.version or None,
         "filter": request.filter,
+        "inputs": request.inputs,
         "total": len(selected),
-        "ready": len(ready),
+        "ready": len(selected) - len(skipped),
         "skipped": len(skipped),
         "reasons": _reasons(skipped),
-        "sample": [
-            {
-                "run": run.uid,
-                "skill": run.skill_label,
-                "version": run.version_number,
-                "status": run.status,
-            }
-            for run in ready[:SAMPLE]
-        ],
+        "sample": [_sample_document(each) for each in samples(request, selected, actor)],
+    }
+
+
+def _sample_document(sample: Sample) -> dict[str, Any]:
+    return {
+        "run": sample.run.uid,
+        "skill": sample.run.skill_label,
+        "version": sample.run.version_number,
+        "status": sample.run.status,
+        "replaced_inputs": sample.replaced,
+        "problem": sample.problem.document(gettext) if sample.problem else None,
     }
 
 
@@ -67,6 +71,7 @@ def batch_summary(batch: RunBatch) -> dict[str, Any]:
         "action": batch.action,
         "version": batch.version or None,
         "filter": batch.filter,
+        "inputs": batch.inputs,
         "state": batch.state,
         "total": getattr(batch, "total"),  # noqa: B009  # an annotation
         **counts,

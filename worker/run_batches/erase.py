@@ -25,6 +25,7 @@ def export_person(user: User) -> Mapping[str, Any]:
                 "action": row.action,
                 "version": row.version,
                 "filter": row.filter,
+                "inputs": row.inputs,
                 "state": row.state,
                 "created_at": rfc3339(row.created_at),
             }

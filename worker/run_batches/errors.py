@@ -22,6 +22,9 @@ RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
     _("Can't repeat or cancel runs with the version `%(version)s`."),
     _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
 )
+RUN_BATCH_INPUTS = declare("RUN_BATCH_INPUTS")(
+    _("Inputs can only be set for runs that are repeated."), _("Leave `inputs` out to cancel runs.")
+)
 RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
     _("Can't cancel the batch: it has ended."),
     _("If the batch repeats runs, undo it to cancel the runs that have not started."),

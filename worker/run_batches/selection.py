@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +20,7 @@ from worker.queue.states import ENDED
 from worker.run_batches import errors
 from worker.runs.errors import RUN_ERASED
 from worker.runs.filters import filter_runs
+from worker.runs.request import require_storable
 
 SAME, NEWEST = "same", "newest"
 _MAX_LOOK_UPS = 100  # versions that a selection looks up; the batch itself looks up the others
@@ -27,11 +28,15 @@ _MAX_LOOK_UPS = 100  # versions that a selection looks up; the batch itself look
 
 @dataclass(frozen=True)
 class BatchRequest:
-    """An action on all runs that match a filter. ``version`` is set only to repeat runs."""
+    """An action on all runs that match a filter. ``version`` and ``inputs`` are set only to repeat runs.
+
+    ``inputs`` is a JSON merge patch for the inputs of each run.
+    """
 
     action: RunBatchAction
     filter: Mapping[str, Any]
     version: str = ""
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ class SelectedRun:
 def checked(request: BatchRequest) -> BatchRequest:
     """The request with a default version for repeats.
 
-    Raises RUN_BATCH_FILTER_REQUIRED if no filter is set, and RUN_BATCH_VERSION for an invalid version.
+    Raises RUN_BATCH_FILTER_REQUIRED if no filter is set, RUN_BATCH_VERSION for an invalid version,
+    RUN_BATCH_INPUTS for inputs of a cancellation, and the refusals of inputs that no run can have.
     """
     if not request.filter:
         raise errors.RUN_BATCH_FILTER_REQUIRED.refusal().at("filter")
@@ -57,7 +63,10 @@ def checked(request: BatchRequest) -> BatchRequest:
         is_known = not version
     if not is_known:
         raise errors.RUN_BATCH_VERSION.refusal(version=version).at("version")
-    return BatchRequest(request.action, request.filter, version)
+    if request.inputs and request.action != RunBatchAction.REPEAT:
+        raise errors.RUN_BATCH_INPUTS.refusal().at("inputs")
+    require_storable(request.inputs)
+    return replace(request, version=version)
 
 
 def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:

@@ -36,7 +36,7 @@ from worker.run_batches.change import stop
 from worker.run_batches.selection import may_include, version_for
 from worker.runs.cancel import cancel
 from worker.runs.errors import RUN_ERASED
-from worker.runs.repeat import repeat_run
+from worker.runs.repeat import merged_inputs, repeat_run
 
 STEP = 50  # runs of one step; then other batches get a turn
 _SKIPS = (
@@ -128,7 +128,9 @@ def _outcome(item: RunBatchItem, batch: RunBatch, actor: Actor) -> _Outcome:
         return _Outcome(BatchItemState.DONE)
     version = version_for(run, batch.version, actor)
     key = f"run-batch:{batch.uid}:{run.uid}"
-    return _Outcome(BatchItemState.DONE, new_run=repeat_run(run, version, actor, idempotency_key=key))
+    inputs = merged_inputs(run, batch.inputs) if batch.inputs else None
+    new_run = repeat_run(run, version, actor, inputs=inputs, idempotency_key=key)
+    return _Outcome(BatchItemState.DONE, new_run=new_run)
 
 
 def _record(item: RunBatchItem, outcome: _Outcome) -> None:

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from registry.identity.actors import Actor
-from registry.models import Version
+from registry.models import Team, Version
 from worker.models import Run
 from worker.protocols.call import Request
 from worker.runs.errors import RUN_ERASED
-from worker.runs.request import request_run
+from worker.runs.request import check_request, request_run
 
 
 def repeat_run(
@@ -39,11 +39,36 @@ def repeat_run(
         actor=actor,
         version=version,
         request=request,
-        team=run.team if run.team_id in actor.team_ids else None,
+        team=_team(run, actor),
         rerun_of=run,
         no_cache=no_cache,
         idempotency_key=idempotency_key,
     )
+
+
+def check_repeat(run: Run, version: Version, actor: Actor, *, inputs: Mapping[str, Any]) -> None:
+    """Raises the refusals of ``repeat_run`` with these inputs, and creates no run."""
+    request = replace(request_of(run), inputs=inputs)
+    check_request(actor=actor, version=version, request=request, team=_team(run, actor), rerun_of=run)
+
+
+def merged_inputs(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The run's inputs with ``changes``, a JSON merge patch: objects are merged, and null removes a name."""
+    return _merged(request_of(run).inputs, changes)
+
+
+def _merged(present: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(present) if isinstance(present, Mapping) else {}
+    for name, value in changes.items():
+        if value is None:
+            result.pop(name, None)
+        else:
+            result[name] = _merged(result.get(name), value) if isinstance(value, Mapping) else value
+    return result
+
+
+def _team(run: Run, actor: Actor) -> Team | None:
+    return run.team if run.team_id in actor.team_ids else None
 
 
 def request_of(run: Run) -> Request:

@@ -89,13 +89,20 @@ def request_run(
     return run
 
 
-def check_request(*, actor: Actor, version: Version, request: Request, team: Team | None = None) -> Run:
+def check_request(
+    *,
+    actor: Actor,
+    version: Version,
+    request: Request,
+    team: Team | None = None,
+    rerun_of: Run | None = None,
+) -> Run:
     """The run that ``request_run`` would create, without saving it; for requests that run later.
 
     Raises as ``request_run`` does, except for limits that apply only when the run is queued.
     """
     _require_runnable(actor, version)
-    run, _manifest = _build_run(actor, version, request, team, None)
+    run, _manifest = _build_run(actor, version, request, team, rerun_of)
     _authorize(actor, version, run.team)
     return run
 
@@ -142,12 +149,7 @@ def find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
 
 
 def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: Run | None) -> ResolvedInputs:
-    content = [request.inputs, list(request.arguments), request.stdin, request.context]
-    if not is_storable(content):
-        raise REQUEST_INVALID.refusal(reason="it contains characters that JSON cannot represent").at("inputs")
-    size = len(json.dumps(content))
-    if size > settings.SKILLQUAY_MAX_REQUEST_BYTES:
-        raise REQUEST_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES).at("inputs")
+    require_storable([request.inputs, list(request.arguments), request.stdin, request.context])
     schema = abp.input_schema(manifest, request)
     resolved = inputs.resolve(request.inputs, request.arguments, actor=actor, rerun_of=rerun_of)
     if schema is not None:
@@ -157,6 +159,14 @@ def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: 
         if problems := validate(schema, values, missing=MISSING_PARAM):
             raise Refusal(*problems)
     return resolved
+
+
+def require_storable(content: Any) -> None:
+    """Raises REQUEST_INVALID or REQUEST_TOO_LARGE for JSON content that no run can store."""
+    if not is_storable(content):
+        raise REQUEST_INVALID.refusal(reason="it contains characters that JSON cannot represent").at("inputs")
+    if len(json.dumps(content)) > settings.SKILLQUAY_MAX_REQUEST_BYTES:
+        raise REQUEST_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES).at("inputs")
 
 
 def _with_context(

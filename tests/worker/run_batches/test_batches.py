@@ -23,8 +23,8 @@ ALL = {"skill": "docs/hello"}
 def start(alice):
     """``start(action, **filter)``: a batch of Alice, or of ``by``."""
 
-    def make(action, version="", *, by=None, **given):
-        request = BatchRequest(RunBatchAction(action), {**ALL, **given}, version)
+    def make(action, version="", *, by=None, inputs=None, **given):
+        request = BatchRequest(RunBatchAction(action), {**ALL, **given}, version, inputs or {})
         return change.create(request, by or Actor(user=alice))
 
     return make
@@ -65,6 +65,22 @@ def test_cancel_ends_active_runs_and_skips_the_others(start, hello, queue_run, e
     assert (batch.state, batch.lease_until) == ("done", None)
     statuses = dict(Run.objects.values_list("pk", "status"))
     assert [statuses[run.pk] for run in (own, other, later)] == ["cancelled", "queued", "queued"]
+
+
+def test_inputs_are_merged_into_those_of_each_run(start, ended):
+    runs = ended(2)
+    Run.objects.filter(pk=runs[1].pk).update(
+        request={**runs[1].request, "inputs": {"who": "1", "size": {"x": 1, "y": 2}, "old": 1}}
+    )
+    batch = start("repeat", inputs={"size": {"y": 3, "z": None}, "old": None, "new": [1]})
+    process_all()
+    new = [item.new_run.request["inputs"] for item in batch.items.order_by("pk")]
+    assert new == [
+        {"who": "0", "size": {"y": 3}, "new": [1]},
+        {"who": "1", "size": {"x": 1, "y": 3}, "new": [1]},
+    ]
+    (exported,) = erase.export_person(batch.user)["run_batches"]
+    assert exported["inputs"] == batch.inputs
 
 
 def test_repeat_uses_the_same_or_the_newest_version(start, ended, publish_skill):

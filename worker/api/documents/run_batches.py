@@ -5,7 +5,7 @@ from rest_framework import serializers
 
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.schema import PageQuery, Shape, StrictBoolean, StrictText
-from worker.api.documents.run_requests import RunFilterFields
+from worker.api.documents.run_requests import RunFilterFields, an_object
 from worker.models import BatchItemState, RunBatchAction, RunBatchState, RunStatus
 
 
@@ -24,7 +24,15 @@ class RunBatchRequest(Shape):
         max_length=64,
         help_text="To repeat runs: `same` (default), `newest` or a version number.",
     )
+    inputs = serializers.JSONField(
+        required=False,
+        help_text="To repeat runs: object that is merged into the inputs of each run, as a JSON merge patch; "
+        "null removes an input.",
+    )
     preview = StrictBoolean(default=False, help_text="Only counts the runs; creates no batch.")
+
+    def validate_inputs(self, value: object) -> object:
+        return an_object(value)
 
 
 class RunBatchCancelRequest(Shape):
@@ -52,12 +60,15 @@ class RunBatchSampleDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
     status = serializers.ChoiceField(choices=RunStatus.values)
+    replaced_inputs = serializers.DictField(help_text="Its present values of the inputs that would change.")
+    problem = ProblemDoc(allow_null=True, help_text="Why the new run would be refused.")
 
 
 class RunBatchPreviewDoc(Doc):
     action = serializers.ChoiceField(choices=RunBatchAction.values)
     version = serializers.CharField(allow_null=True)
     filter = serializers.DictField(help_text="The filters of the request.")
+    inputs = serializers.DictField(help_text="Merged into the inputs of each run that is repeated.")
     total = serializers.IntegerField(help_text="Number of matching runs.")
     ready = serializers.IntegerField(help_text="Number of runs that the batch would cancel or repeat.")
     skipped = serializers.IntegerField()
@@ -74,6 +85,7 @@ class RunBatchSummaryDoc(Doc):
         allow_null=True, help_text="`same`, `newest` or a number; null to cancel."
     )
     filter = serializers.DictField(help_text="The filters of the request.")
+    inputs = serializers.DictField(help_text="Merged into the inputs of each run that is repeated.")
     state = serializers.ChoiceField(choices=RunBatchState.values)
     total = serializers.IntegerField()
     pending = serializers.IntegerField()

@@ -45,10 +45,10 @@ class RunRequest(Shape):
     )
 
     def validate_inputs(self, value: object) -> object:
-        return _an_object(value)
+        return an_object(value)
 
     def validate_context(self, value: object) -> object:
-        return _an_object(value)
+        return an_object(value)
 
 
 class RerunRequest(Shape):
@@ -66,10 +66,11 @@ class RerunRequest(Shape):
     no_cache = StrictBoolean(default=False, help_text="True runs the skill even if a cached result exists.")
 
     def validate_inputs(self, value: object) -> object:
-        return _an_object(value)
+        return an_object(value)
 
 
-def _an_object(value: object) -> object:
+def an_object(value: object) -> object:
+    """The value; raises ValidationError unless it is an object."""
     if not isinstance(value, dict):
         raise serializers.ValidationError("must be an object")
     return value

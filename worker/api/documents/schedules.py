@@ -2,6 +2,7 @@ from rest_framework import serializers
 
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.schema import PageQuery, Query, Shape, StrictBoolean, StrictText
+from worker.api.documents.run_requests import an_object
 from worker.models import CatchUpPolicy, FiringState, OverlapPolicy, RunStatus, ScheduleState
 from worker.schedules.plan import MAX_CATCH_UP
 from worker.schedules.timing import MAX_INTERVAL_S, MAX_JITTER_S
@@ -79,10 +80,10 @@ class ScheduleChange(Shape):
     )
 
     def validate_inputs(self, value: object) -> object:
-        return _an_object(value)
+        return an_object(value)
 
     def validate_params(self, value: object) -> object:
-        return _an_object(value)
+        return an_object(value)
 
 
 class ScheduleRequest(ScheduleChange):
@@ -173,9 +174,3 @@ class FiringDoc(Doc):
     run = serializers.CharField(allow_null=True)
     run_status = serializers.ChoiceField(choices=RunStatus.values, allow_null=True)
     problem = ProblemDoc(allow_null=True, help_text="The reason why there is no run.")
-
-
-def _an_object(value: object) -> object:
-    if not isinstance(value, dict):
-        raise serializers.ValidationError("must be an object")
-    return value

@@ -20,7 +20,7 @@ from worker.runs.filters import filter_runs
 
 _COUNTED = 2_000  # number of newest runs whose values are counted
 _MAX_CHOICES = 40
-_SET_BY_LINKS = ("request_id", "error_group")
+_SET_BY_LINKS = ("request_id", "error_group", "ids")
 _COLUMNS = {
     "status": "status",
     "skill": "skill_label",
@@ -81,6 +81,7 @@ class RunFilter(forms.Form):
         help_text=_("Only runs whose content you can read."),
     )
     error_group = forms.CharField(label=_("Error group"), required=False, max_length=26)
+    ids = forms.CharField(label=pgettext_lazy("list", "Runs"), required=False, max_length=4000)
     use_required_attribute = False
 
     def __init__(self, data: QueryDict) -> None:
@@ -166,7 +167,7 @@ def _counted(label: object, count: int) -> str:
     return f"{label} ({count})" if count else str(label)
 
 
-_LABELS = {"since": _("Created after"), "until": _("Created before"), "ids": pgettext_lazy("list", "Runs")}
+_LABELS = {"since": _("Created after"), "until": _("Created before")}
 _STATUSES: dict[str, list[str]] = {
     "waiting": list(WAITING),
     "failure": list(FAILED),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import messages
@@ -15,7 +16,9 @@ from django.utils.translation import ngettext
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import show_refusal, show_refusals
+from portal.pages.runs.forms.repeat import RepeatForm, parsed_inputs
 from portal.pages.runs.forms.run_filter import RunFilter, filter_rows
+from portal.pages.runs.presenters.batches import input_rows, sample_rows
 from registry.api.schema import read_body
 from registry.core.time import rfc3339
 from registry.identity.middleware import ActorRequest
@@ -36,25 +39,38 @@ from worker.run_batches.selection import BatchRequest, checked, select_runs
 PAGE = 50
 _HEAVY = tuple(f"{run}__{field}" for run in ("run", "new_run") for field in ("request", "result", "files"))
 _ACTIONS = ("action", "to_version")
+EDIT = "edit"  # repeats the runs, and opens the form that changes their inputs
 
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """Shows how many runs match, and a sample; a POST starts the batch with exactly this filter."""
-    if request.method == "POST":
+    """Shows how many runs match, and a sample. A POST with ``preview`` shows them with other inputs or
+    another version; a POST without it starts the batch with exactly what was shown.
+    """
+    if request.method == "POST" and "preview" not in request.POST:
         return _start(request)
     try:
-        wanted = checked(_wanted(request))
-        preview = preview_document(wanted, select_runs(wanted, request.actor))
+        wanted = checked(_posted(request) if request.method == "POST" else _wanted(request))
+        preview = preview_document(wanted, select_runs(wanted, request.actor), request.actor)
     except Refusal as refused:
         show_refusal(request, refused)
         return redirect("runs")
+    return _show(request, preview)
+
+
+def _show(request: ActorRequest, preview: Mapping[str, Any]) -> HttpResponse:
+    form = RepeatForm(request.POST or None, batch=preview, actor=request.actor)
     context = {
         "preview": preview,
         "filter": json.dumps(preview["filter"]),
+        "inputs": json.dumps(preview["inputs"]),
         "filters": filter_rows(preview["filter"]),
+        "changes": input_rows(preview["inputs"]),
+        "sample": sample_rows(preview["sample"]),
+        "form": form,
+        "editing": bool(preview["inputs"] or form.errors or request.GET.get("action") == EDIT),
     }
-    return render(request, "runs/batch_new.html", context)
+    return render(request, "runs/batch_new.html", context, status=422 if form.errors else 200)
 
 
 def _wanted(request: ActorRequest) -> BatchRequest:
@@ -67,28 +83,40 @@ def _wanted(request: ActorRequest) -> BatchRequest:
     criteria = filters.criteria()
     if criteria:
         criteria["until"] = rfc3339(timezone.now())
-    return _read(request.GET.get("action", ""), criteria, request.GET.get("to_version", ""))
+    action = request.GET.get("action", "")
+    action = RunBatchAction.REPEAT.value if action == EDIT else action
+    return _read(action, criteria, request.GET.get("to_version", ""))
 
 
-def _read(action: str, criteria: Any, version: str) -> BatchRequest:
-    is_repeat = action == RunBatchAction.REPEAT
-    body = read_body(
-        RunBatchRequest,
-        {"action": action, "filter": criteria, **({"version": version} if is_repeat and version else {})},
+def _posted(request: ActorRequest) -> BatchRequest:
+    """The batch that the form describes. Raises Refusal; inputs that are not an object count as none."""
+    inputs = parsed_inputs(request.POST.get("inputs", ""))
+    criteria, action = _parsed(request.POST.get("filter", "")), request.POST.get("action", "")
+    return _read(action, criteria, request.POST.get("to_version", ""), inputs or {})
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _read(action: str, criteria: Any, version: str, inputs: Any = None) -> BatchRequest:
+    body = {"action": action, "filter": criteria}
+    if action == RunBatchAction.REPEAT:
+        body |= {"inputs": inputs or {}, **({"version": version} if version else {})}
+    read = read_body(RunBatchRequest, body)
+    chosen = RunBatchAction(read["action"])
+    return BatchRequest(
+        chosen, stored_filter(read["filter"]), read.get("version", ""), read.get("inputs", {})
     )
-    chosen = RunBatchAction(body["action"])
-    return BatchRequest(chosen, stored_filter(body["filter"]), body.get("version", ""))
 
 
 def _start(request: ActorRequest) -> HttpResponse:
     count_request(request, request.actor, RateLimit.RUN)
     with show_refusals(request):
-        try:
-            criteria = json.loads(request.POST.get("filter", ""))
-        except ValueError:
-            criteria = None
-        wanted = _read(request.POST.get("action", ""), criteria, request.POST.get("to_version", ""))
-        return redirect("run-batch", change.create(wanted, request.actor).uid)
+        return redirect("run-batch", change.create(_posted(request), request.actor).uid)
     return redirect("runs")
 
 
@@ -116,6 +144,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
         "batch": document,
         "created_at": batch.created_at,
         "filters": filter_rows(batch.filter),
+        "changes": input_rows(batch.inputs),
         "states": [(value, document[value]) for value in BatchItemState.values if document[value]],
         "chosen": state,
         "rows": [item_document(item) | {"number": item.run.number if item.run else None} for item in shown],

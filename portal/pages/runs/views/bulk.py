@@ -12,6 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.utils.translation import gettext, ngettext
 
 from portal.decorators import signed_in_action
+from portal.pages.runs.views.batch import EDIT
 from portal.pages.runs.views.run import start_again
 from portal.pages.runs.views.run_list import PAGE
 from registry.identity.middleware import ActorRequest
@@ -23,11 +24,14 @@ from worker.runs.cancel import cancel
 
 @signed_in_action
 def act(request: ActorRequest) -> HttpResponse:
-    """Compares, repeats or cancels the selected runs, and reports the runs for which that failed."""
+    """Compares, repeats, edits or cancels the selected runs, and reports the runs for which that failed."""
     uids = sorted(set(request.POST.getlist("run")))[:PAGE]
     action = request.POST.get("action")
     if action == "compare":
         return redirect(f"{reverse('runs-compare')}?{urlencode({'run': uids}, doseq=True)}")
+    if action == EDIT and uids:
+        query = {"action": EDIT, "ids": ",".join(uids)}
+        return redirect(f"{reverse('run-batch-new')}?{urlencode(query)}")
     runs = Run.objects.readable_by(request.actor).filter(uid__in=uids).select_related("team")
     if action == "rerun":
         done, refused = _each(runs, lambda run: _run_again(request, run))

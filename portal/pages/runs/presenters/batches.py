@@ -1,0 +1,24 @@
+"""Presents the inputs that a run batch changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+_MAX_TEXT = 200
+
+
+def input_rows(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Name and shortened JSON text of each input; "" for one that is removed."""
+    return [(name, "" if value is None else _text(value)) for name, value in inputs.items()]
+
+
+def sample_rows(samples: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The samples of a preview, with rows for the inputs that the batch replaces."""
+    return [{**sample, "replaced": input_rows(sample["replaced_inputs"])} for sample in samples]
+
+
+def _text(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"
