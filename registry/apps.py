@@ -16,6 +16,7 @@ _ERRORS = (
     "registry.canonical.errors",
     "registry.collections.errors",
     "registry.core.errors",
+    "registry.device_logins.errors",
     "registry.events.errors",
     "registry.facades.git.errors",
     "registry.http_client.errors",

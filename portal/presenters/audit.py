@@ -99,6 +99,8 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "phrases.propose": _("%(user)s proposed trigger phrases for %(target)s"),
     "skill.purge": _("%(user)s purged %(target)s"),
     "token.issue": _("%(user)s created the token %(name)s"),
+    "token.approve_device": _("%(user)s approved the login of the client %(name)s"),
+    "token.deny_device": _("%(user)s denied the login of the client %(name)s"),
     "token.revoke": _("%(user)s revoked the token %(name)s"),
     "token.rotate": _("%(user)s rotated the token %(name)s"),
     "token.restore": _("%(user)s restored the token %(name)s"),

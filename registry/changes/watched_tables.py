@@ -125,6 +125,7 @@ UNWATCHED: dict[str, str] = {
         "registry_collectionstate",
         "registry_auditentry",
         "registry_auditchain",
+        "registry_devicelogin",
         "registry_import",
         "registry_importrow",
         "registry_event",

@@ -18,6 +18,7 @@ from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN, LAST_OWNER
 from registry.models import (
     CanonicalUse,
+    DeviceLogin,
     Event,
     Feedback,
     FormerMembership,
@@ -106,6 +107,7 @@ def _personal_rows(user: User) -> list[QuerySet[Any]]:
         FormerMembership.objects.filter(user=user),
         PinnedSkill.objects.filter(user=user),
         Token.objects.filter(owner=user),
+        DeviceLogin.objects.filter(user=user),
         Use.objects.filter(caller=caller_of(user)),
         CanonicalUse.objects.filter(caller=caller_of(user)),
         IdempotencyKey.objects.filter(keys),

@@ -82,7 +82,7 @@ READING = frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS, Action.REPORT
 SCOPES: dict[Scope, frozenset[Action]] = {
     Scope.READ: frozenset({Action.SEE, Action.INSTALL, Action.READ_RUNS}),
     Scope.RUN: frozenset({Action.SEE, Action.RUN}),
-    Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.RELEASE}),
+    Scope.PUBLISH: frozenset({Action.SEE, Action.PUBLISH, Action.RELEASE, Action.REPORT}),
     Scope.SETTINGS: frozenset({Action.SEE, Action.SETTINGS, Action.COLLECTIONS}),
     Scope.ADMINISTER: frozenset({Action.SEE, Action.MEMBERS, Action.USERS}),
 }

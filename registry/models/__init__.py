@@ -11,6 +11,7 @@ from registry.models.change import ChangeKind, ChangeNumber, PendingChange, Site
 from registry.models.channel import Channel, Redirect, Tombstone
 from registry.models.collection import Collection, CollectionItem, CollectionState
 from registry.models.command_line import CommandLineOrigin, EntryCommandLine
+from registry.models.device_login import DeviceLogin, DeviceLoginState
 from registry.models.entry_needs import EntryNeeds
 from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription
 from registry.models.failed_sign_ins import FailedSignIns

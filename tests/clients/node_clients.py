@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,18 +25,38 @@ class NodeClient:
 
     def run(self, *arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         """Runs it in ``home/project`` without a terminal, with a home folder of its own."""
-        project = home / "project"
-        project.mkdir(parents=True, exist_ok=True)
-        quiet = {"CI": "1", "NO_COLOR": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
         return subprocess.run(
             [self.interpreter, self.program, *arguments],
-            cwd=project,
-            env={**os.environ, **quiet, "HOME": str(home), **environment},
+            cwd=_project(home),
+            env=_environment(home, environment),
             capture_output=True,
             stdin=subprocess.DEVNULL,
             text=True,
             timeout=90,
         )
+
+    def start(self, *arguments: str, home: Path, **environment: str) -> subprocess.Popen[str]:
+        """Starts it like ``run``, and returns at once. Its output, errors included, is ``stdout``."""
+        return subprocess.Popen(
+            [self.interpreter, self.program, *arguments],
+            cwd=_project(home),
+            env=_environment(home, environment),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+
+def _project(home: Path) -> Path:
+    project = home / "project"
+    project.mkdir(parents=True, exist_ok=True)
+    return project
+
+
+def _environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
+    quiet = {"CI": "1", "NO_COLOR": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
+    return {**os.environ, **quiet, "HOME": str(home), **more}
 
 
 def install(package: str, program: str, *, needs: str = "") -> NodeClient:

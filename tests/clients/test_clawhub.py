@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.clients.node_clients import NODE_22, install
 
 pytestmark = [pytest.mark.row("P7"), pytest.mark.slow("runs clients from npm")]
 GENERATIONS = {"0.20.0": "", "0.23.3": NODE_22}
+
+# In a browser, as the administrator.
+CONFIRM = """
+from django.test import Client
+from registry.models import User
+User.objects.update(must_change_password=False)
+client = Client(headers={{"host": "{site}".removeprefix("http://")}})
+client.force_login(User.objects.get(username="admin"))
+grant = {{"decision": "approve", "scopes": ["read", "publish"], "expires_at": "7", "team": ""}}
+assert client.post("/account/device/", {{"code": "{code}", **grant}}).status_code == 302
+"""
 
 
 class ClawHub:
@@ -23,6 +36,11 @@ class ClawHub:
         done = self.client.run("--no-input", *arguments, home=self.home, **registry)
         assert (done.returncode == 0) is ok, done.stdout + done.stderr
         return done.stdout + done.stderr
+
+    def start(self, *arguments):
+        """The client's process, whose output can be read while it runs."""
+        registry = {"CLAWHUB_REGISTRY": f"{self.site.url}/clawhub", "CLAWHUB_SITE": self.site.url}
+        return self.client.start(*arguments, home=self.home, **registry)
 
     def signed_in(self):
         self("login", "--token", self.site.token, "--no-browser")
@@ -83,6 +101,30 @@ def test_client_publishes_a_folder_and_its_next_version(clawhub):
     clawhub(*publish, "1.1.0", "--tags", "beta")
     clawhub("install", slug, "--version", "1.0.0")
     assert next(clawhub.skills.rglob("a.py")).read_text() == "print(1)\n"
+
+
+def test_client_signs_in_with_a_code_from_the_browser(site, clawhub):
+    """The older generation opens a browser page unless ``--device`` is given."""
+    more = ["--device"] if clawhub.version == "0.20.0" else []
+    waiting = clawhub.start("login", *more)
+    code = next(match[1] for line in waiting.stdout if (match := re.search(r"enter code: (\S+)", line)))
+    site.manage("shell", "--no-imports", "-c", CONFIRM.format(code=code, site=site.url))
+    assert "Logged in" in waiting.communicate(timeout=60)[0]
+    assert "admin" in clawhub("whoami")
+
+
+def test_client_stars_verifies_deletes_and_restores(site, clawhub):
+    slug = f"kept-{clawhub.version.replace('.', '-')}"
+    site.publish(slug, "print('one')", team="docs")
+    clawhub.signed_in()
+    assert "Starred" in clawhub("star", slug, "--yes")
+    assert "already starred" in clawhub("star", slug, "--yes")
+    assert "Unstarred" in clawhub("unstar", slug, "--yes")
+    assert '"decision": "pass"' in clawhub("skill", "verify", slug)
+    assert "Deleted" in clawhub("delete", slug, "--yes")
+    clawhub("install", slug, ok=False)
+    assert "Undeleted" in clawhub("undelete", slug, "--yes")
+    clawhub("install", slug)
 
 
 @pytest.mark.row("P2")

@@ -7,6 +7,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from registry.device_logins.logins import GRANTABLE
 from registry.models import Scope, Team, User
 
 DAYS = ((7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 year")))
@@ -65,3 +66,30 @@ class TokenForm(forms.Form):
     @property
     def expiry(self) -> datetime:
         return timezone.now() + timedelta(days=self.cleaned_data["expires_at"])
+
+
+class DeviceCodeForm(forms.Form):
+    code = forms.CharField(
+        label=_("Code"),
+        max_length=20,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "BCDF-GHJK"}
+        ),
+        help_text=_("The client shows it after you start the login."),
+    )
+
+
+class DeviceGrantForm(TokenForm):
+    """What a client gets whose code the user confirms."""
+
+    code = forms.CharField(max_length=20, widget=forms.HiddenInput)
+    field_order = ("code", "scopes", "expires_at", "team")
+
+    def __init__(self, data: Any = None, *, owner: User, code: str) -> None:
+        super().__init__(data, owner=owner)
+        del self.fields["name"]
+        self.initial["code"] = code
+        scopes = self.fields["scopes"]
+        assert isinstance(scopes, forms.MultipleChoiceField)
+        scopes.choices = [(scope.value, scope.label) for scope in GRANTABLE]
+        scopes.initial = [Scope.READ, Scope.PUBLISH]

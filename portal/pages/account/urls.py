@@ -1,6 +1,7 @@
 from django.urls import path
 
 from portal.pages.account import (
+    device_views,
     install_link_views,
     issuer_views,
     open_session_views,
@@ -27,6 +28,7 @@ urlpatterns = [
     path("account/sessions/<str:uid>/end/", open_session_views.end, name="session-end"),
     path("account/identities/", issuer_views.identities, name="identities"),
     path("account/identities/unlink/", issuer_views.unlink, name="identity-unlink"),
+    path("account/device/", device_views.page, name="device-login"),
     path("account/install-links/", install_link_views.page, name="install-links"),
     path("account/install-links/<str:uid>/revoke/", install_link_views.revoke, name="install-link-revoke"),
     path("account/tokens/", token_views.page, name="tokens"),

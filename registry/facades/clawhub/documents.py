@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import mimetypes
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Count
+
 from registry.core.addresses import absolute_url
 from registry.facades.clawhub.lookup import latest_version, owner_handle, usable_versions
 from registry.identity.actors import Actor
-from registry.models import Channel, Skill, Version
+from registry.models import Channel, PinnedSkill, Skill, Version
 from registry.versions.publishing.scanning import is_distrusted
 
 
@@ -41,8 +43,11 @@ def search_row(skill: Skill, score: float) -> dict[str, Any]:
 
 def list_rows(skills: Iterable[Skill], actor: Actor) -> list[dict[str, Any]]:
     skills = list(skills)
-    tags = _tags([skill.pk for skill in skills])
-    return [_list_row(skill, tags[skill.pk], actor) for skill in skills]
+    tags, stars = _tags([skill.pk for skill in skills]), _stars([skill.pk for skill in skills])
+    rows = [_list_row(skill, tags[skill.pk], actor) for skill in skills]
+    for skill, row in zip(skills, rows, strict=True):
+        row["stats"]["stars"] = stars[skill.pk]
+    return rows
 
 
 def skill_document(skill: Skill, actor: Actor) -> dict[str, Any]:
@@ -52,7 +57,7 @@ def skill_document(skill: Skill, actor: Actor) -> dict[str, Any]:
     latest = latest_version(skill, actor)
     tags = {} if skill.resolved_canonical else _tags([skill.pk])[skill.pk]
     row = _skill_row(skill, _with_latest(tags, latest))
-    row["stats"]["versions"] = usable_versions(skill, actor).count()
+    row["stats"] |= {"versions": usable_versions(skill, actor).count(), "stars": _stars([skill.pk])[skill.pk]}
     return {
         "skill": row,
         "latestVersion": version_row(latest) if latest else None,
@@ -118,6 +123,12 @@ def _tags(skills: Iterable[int]) -> defaultdict[int, dict[str, str]]:
     for skill, name, number in rows.values_list("skill", "name", "version__number"):
         tags[skill][name] = number
     return tags
+
+
+def _stars(skills: Iterable[int]) -> Counter[int]:
+    """The number of people who pinned each skill."""
+    rows = PinnedSkill.objects.filter(skill__in=list(skills)).order_by().values_list("skill")
+    return Counter(dict(rows.annotate(number=Count("pk"))))
 
 
 def _with_latest(tags: Mapping[str, str], latest: Version | None) -> dict[str, str]:

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from registry.facades.clawhub import publishing, reading, verification
+from registry.facades.clawhub import curation, device_login, publishing, reading, verification
 from registry.facades.clawhub.endpoint import UnknownRoute
 
 _API = "clawhub/api/v1"
@@ -18,12 +18,22 @@ urlpatterns = [
     path(
         "clawhub/api/cli/telemetry/install", publishing.InstallTelemetry.as_view(), name="clawhub-telemetry"
     ),
-    path(f"{_API}/skills/<str:slug>", reading.ClawHubSkillDetail.as_view(), name="clawhub-skill"),
+    path("api/cli/device/code", device_login.DeviceCode.as_view(), name="clawhub-device-code"),
+    path("api/cli/device/token", device_login.DeviceToken.as_view(), name="clawhub-device-token"),
+    path(f"{_API}/stars/<str:slug>", curation.Star.as_view(), name="clawhub-star"),
+    path(f"{_API}/skills/<str:slug>", curation.SkillAndDelete.as_view(), name="clawhub-skill"),
+    path(f"{_API}/skills/<str:slug>/undelete", curation.Undelete.as_view(), name="clawhub-undelete"),
+    path(f"{_API}/skills/<str:slug>/report", curation.ReportSkill.as_view(), name="clawhub-report"),
     path(f"{_API}/skills/<str:slug>/versions", reading.ClawHubVersions.as_view(), name="clawhub-versions"),
     path(
         f"{_API}/skills/<str:slug>/versions/<str:number>",
-        reading.ClawHubVersionDetail.as_view(),
+        curation.VersionAndDelete.as_view(),
         name="clawhub-version",
+    ),
+    path(
+        f"{_API}/skills/<str:slug>/versions/<str:number>/restore",
+        curation.RestoreVersion.as_view(),
+        name="clawhub-restore",
     ),
     path(f"{_API}/skills/<str:slug>/file", reading.ClawHubFileContent.as_view(), name="clawhub-file"),
     path(f"{_API}/skills/<str:slug>/install", reading.ClawHubInstall.as_view(), name="clawhub-install"),

@@ -41,6 +41,24 @@ def unyank(version: Version, actor: Actor) -> Version:
 
 
 @transaction.atomic
+def yank_all(skill: Skill, actor: Actor, *, reason: str) -> None:
+    """Yanks all versions of the skill that are not yanked. Raises the errors of ``yank``."""
+    require(actor, Action.RELEASE, skill=skill)
+    for version in lock_skill(skill).versions.filter(yanked_at=None).select_related("skill__team"):
+        yank(version, actor, reason=reason)
+
+
+@transaction.atomic
+def unyank_all(skill: Skill, actor: Actor) -> None:
+    """Undoes ``yank_all``: restores the versions that were yanked for the same reason as the last one."""
+    require(actor, Action.RELEASE, skill=skill)
+    yanked = lock_skill(skill).versions.filter(yanked_at__isnull=False).select_related("skill__team")
+    last = yanked.order_by("-yanked_at").first()
+    for version in yanked.filter(yank_reason=last.yank_reason) if last else ():
+        unyank(version, actor)
+
+
+@transaction.atomic
 def deprecate_version(version: Version, actor: Actor, *, reason: str, successor: str = "") -> Version:
     """Deprecates the version, or changes its reason and successor. Requires permission to manage versions.
 

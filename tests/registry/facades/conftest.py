@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -47,4 +48,29 @@ def secret_of():
 def get(address, *, client=None, status=200, **headers):
     answer = (client or Client()).get(address.removeprefix(HOST), headers=headers)
     assert answer.status_code == status, answer.getvalue()
+    return answer
+
+
+@pytest.fixture
+def token_of():
+    """``token_of(user)``: headers with a new token that can read and publish."""
+
+    def make(user, *scopes):
+        until = timezone.now() + timedelta(days=1)
+        names = scopes or ("read", "publish")
+        row = tokens.issue(user, name="t", scopes=names, expires_at=until, by=Actor(user=user))
+        return {"Authorization": f"Bearer {row[1]}"}
+
+    return make
+
+
+@pytest.fixture
+def member(team, alice, token_of):
+    return token_of(alice)
+
+
+def post(path, body, headers, *, status=200, kind="application/json"):
+    data = body if isinstance(body, bytes) else json.dumps(body)
+    answer = Client().post(path.removeprefix(HOST), data, kind, headers=headers)
+    assert answer.status_code == status, answer.content
     return answer

@@ -1,0 +1,81 @@
+"""Endpoints by which clients get a token after a person confirmed their code (RFC 8628). They are at the
+root of the site, because clients ignore the path of the registry.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpResponse, JsonResponse
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.schema import Shape
+from registry.core.addresses import absolute_url
+from registry.device_logins import logins
+from registry.facades.clawhub.endpoint import read_known
+from registry.facades.endpoint import FacadeEndpoint
+from registry.rates.limits import RateLimit
+
+_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+class DeviceCodeRequest(Shape):
+    label = serializers.CharField(  # type: ignore[assignment]  # a field, not the label of one
+        max_length=500, allow_blank=True, default=""
+    )
+
+
+class DeviceTokenRequest(Shape):
+    device_code = serializers.CharField(max_length=200)
+    grant_type = serializers.ChoiceField(choices=[_GRANT])
+
+
+class _DeviceEndpoint(FacadeEndpoint):
+    """An endpoint whose errors have the fields of OAuth 2.0."""
+
+    is_safe_post = True  # only the person's confirmation creates a token
+
+    def handle_exception(self, exc: Exception) -> Any:
+        response: Any = super().handle_exception(exc)
+        document = json.loads(response.content)
+        text = f"{document['message']} {document['remedy']}".strip()
+        kind = "slow_down" if response.status_code == 429 else "invalid_request"
+        error = {"error": kind, "error_description": text, "code": document["code"]}
+        response.content = json.dumps(error, ensure_ascii=False).encode()
+        return response
+
+
+@extend_schema(exclude=True)
+class DeviceCode(_DeviceEndpoint):
+    """Starts a login. The client shows the code, and waits for the token with the other one."""
+
+    rate_limits = {"POST": RateLimit.SIGN_IN}
+
+    def post(self, request: Request) -> HttpResponse:
+        started = logins.start(read_known(DeviceCodeRequest, request.data)["label"])
+        document = {
+            "device_code": started.secret,
+            "user_code": logins.shown_code(started.code),
+            "verification_uri": absolute_url(reverse("device-login")),
+            "expires_in": int(logins.LIFETIME.total_seconds()),
+            "interval": logins.INTERVAL_S,
+        }
+        return etag.set_private(JsonResponse(document))
+
+
+@extend_schema(exclude=True)
+class DeviceToken(_DeviceEndpoint):
+    """The token of a confirmed login, once; otherwise the reason why there is none."""
+
+    def post(self, request: Request) -> HttpResponse:
+        result = logins.poll(read_known(DeviceTokenRequest, request.data)["device_code"])
+        if isinstance(result, logins.PollResult):
+            return etag.set_private(JsonResponse({"error": result.value}, status=400))
+        scope = " ".join(result.scopes)
+        document = {"access_token": result.secret, "token_type": "bearer", "scope": scope}
+        return etag.set_private(JsonResponse(document))
