@@ -37,10 +37,13 @@ from portal.pages.users import urls as users
 from portal.pages.versions import urls as versions
 from registry.api.reference import pages
 from registry.events.api.webhooks import WebhookDelivery
+from registry.facades.anthropic import urls as anthropic
+from registry.facades.apm import urls as apm
 from registry.facades.clawhub import urls as clawhub
 from registry.facades.command_line import urls as command_line
 from registry.facades.git import urls as git
 from registry.facades.npm import urls as npm
+from registry.facades.openai import urls as openai
 from registry.facades.well_known import urls as well_known
 from worker.facades.mcp import urls as mcp
 
@@ -120,7 +123,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/schema/", pages.SchemaView.as_view(), name="api-schema"),
     path("api/docs/", pages.DocsView.as_view(), name="api-docs"),
     path("llms.txt", pages.GuideView.as_view(), name="llms"),
+    *anthropic.urlpatterns,
+    *apm.urlpatterns,
     *clawhub.urlpatterns,
+    *openai.urlpatterns,
     *npm.urlpatterns,
     *git.urlpatterns,
     *command_line.urlpatterns,

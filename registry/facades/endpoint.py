@@ -7,6 +7,7 @@ from django.utils.cache import patch_vary_headers
 from rest_framework.request import Request
 
 from registry.api.endpoint import Endpoint
+from registry.api.schema import Shape, read_body
 from registry.core.addresses import reset_url_prefix
 from registry.facades.authentication import AnyTokenAuthentication
 
@@ -27,3 +28,9 @@ class FacadeEndpoint(Endpoint):
         answer: Any = super().finalize_response(request, response, *args, **kwargs)
         patch_vary_headers(answer, ("Authorization", "X-Api-Key"))
         return answer
+
+
+def read_known(shape: type[Shape], body: Any) -> dict[str, Any]:
+    """The validated fields of a JSON body, without unknown ones. Raises the errors of ``read_body``."""
+    known = {name: body[name] for name in shape().fields if name in body} if isinstance(body, dict) else body
+    return read_body(shape, known)

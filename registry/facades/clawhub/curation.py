@@ -14,8 +14,9 @@ from rest_framework.request import Request
 
 from registry.api import etag
 from registry.api.schema import Shape
-from registry.facades.clawhub.endpoint import ClawHubEndpoint, read_known
+from registry.facades.clawhub.endpoint import ClawHubEndpoint
 from registry.facades.clawhub.reading import ClawHubSkillDetail, ClawHubVersionDetail
+from registry.facades.endpoint import read_known
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action
 from registry.lookup import skills

@@ -17,8 +17,7 @@ from registry.api import etag
 from registry.api.schema import Shape
 from registry.core.addresses import absolute_url
 from registry.device_logins import logins
-from registry.facades.clawhub.endpoint import read_known
-from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.endpoint import FacadeEndpoint, read_known
 from registry.rates.limits import RateLimit
 
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api.errors import PATH_UNKNOWN
-from registry.api.schema import Query, Shape, read_body, read_query
+from registry.api.schema import Query, read_query
 from registry.facades.clawhub import lookup
 from registry.facades.endpoint import FacadeEndpoint
 from registry.identity.permissions import Action
@@ -52,12 +52,6 @@ class ClawHubEndpoint(FacadeEndpoint):
     def find(self, slug: str, query: Mapping[str, Any]) -> Skill:
         """The skill that the request names. Raises the errors of ``lookup.find_skill``."""
         return lookup.find_skill(slug, query.get("ownerHandle", ""), self.actor)
-
-
-def read_known(shape: type[Shape], body: Any) -> dict[str, Any]:
-    """The validated fields of a JSON body, without unknown ones. Raises the errors of ``read_body``."""
-    known = {name: body[name] for name in shape().fields if name in body} if isinstance(body, dict) else body
-    return read_body(shape, known)
 
 
 @extend_schema(exclude=True)

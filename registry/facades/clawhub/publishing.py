@@ -19,9 +19,10 @@ from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.core.text import validated_slug
 from registry.facades.clawhub import uploads
-from registry.facades.clawhub.endpoint import ClawHubEndpoint, read_known
+from registry.facades.clawhub.endpoint import ClawHubEndpoint
 from registry.facades.clawhub.lookup import find_skill, team_slug
 from registry.facades.clawhub.reading import ClawHubSkills
+from registry.facades.endpoint import read_known
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.lookup import skills

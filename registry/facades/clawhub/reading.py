@@ -12,7 +12,6 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag
-from registry.api.attachments import StoredFile, make_zip_attachment, stored_response
 from registry.api.pagination import read_page
 from registry.api.schema import Query
 from registry.core.addresses import absolute_url
@@ -20,16 +19,16 @@ from registry.core.errors import NOT_FOUND
 from registry.facades.clawhub import documents, fingerprints
 from registry.facades.clawhub.endpoint import ClawHubEndpoint, ClawHubOwnerQuery
 from registry.facades.clawhub.lookup import latest_version, usable_versions
+from registry.facades.downloads import archive_response
 from registry.facades.endpoint import FacadeEndpoint
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require
 from registry.lookup import skills
 from registry.lookup.errors import NO_LATEST
-from registry.models import Skill, UseKind, Version
+from registry.models import Skill, Version
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit
 from registry.search.query import search
-from registry.usage.recording import note_use, use_of
 from registry.versions.content.read_file import read_file
 
 _MAX_COMPARED = 200  # versions, newest first, whose fingerprints are compared
@@ -195,16 +194,7 @@ class ClawHubDownload(ClawHubEndpoint):
     def get(self, request: Request) -> HttpResponseBase:
         query = self.query(ClawHubDownloadQuery)
         version = requested_version(self, self.find(query["slug"], query), query)
-        require(self.actor, Action.INSTALL, skill=version.skill)
-        tag = f'"{version.digest}"'
-        if unchanged := etag.not_modified(request, tag):
-            return unchanged
-        use = use_of(version, UseKind.INSTALL)
-        if request.method == "GET":
-            note_use(use, self.actor.caller)
-        stored = stored_response(StoredFile(version.digest, version.archive_size, use))
-        name = f"{version.skill.slug}-{version.number}.zip"
-        return etag.set_private(make_zip_attachment(stored, request, name, tag))
+        return archive_response(request, version, self.actor)
 
 
 class ClawHubResolveQuery(ClawHubOwnerQuery):

@@ -74,3 +74,12 @@ def post(path, body, headers, *, status=200, kind="application/json"):
     answer = Client().post(path.removeprefix(HOST), data, kind, headers=headers)
     assert answer.status_code == status, answer.content
     return answer
+
+
+def send_files(path, files, headers, *, status=200, field="files[]", **fields):
+    """A form with the files, whose names are paths. Django's test client would drop the folders."""
+    parts = [(name, value.encode()) for name, value in fields.items()]
+    parts += [(f'{field}"; filename="{name}', data) for name, data in files.items()]
+    head = '--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n'
+    body = b"".join((head % name).encode() + data + b"\r\n" for name, data in parts) + b"--b--\r\n"
+    return post(path, body, headers, status=status, kind="multipart/form-data; boundary=b")

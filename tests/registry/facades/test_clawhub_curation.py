@@ -82,7 +82,7 @@ def test_stranger_learns_nothing_of_a_private_skill(team, alice, charlie, token_
     publish_files(tidy_files(), team=team, user=alice)
     headers, answers = token_of(charlie, "read", "publish", "settings"), []
     for slug in ("weekly-report", "weekly-rxport"):
-        send = getattr(Client(headers={"x-request-id": "one"}), method)
+        send = getattr(Client(headers={"x-request-id": "stranger-1"}), method)
         answer = send(path % slug, {"reason": "x"}, "application/json", headers=headers)
         assert answer.status_code == 404
         answers.append(answer.content.decode().replace("rxport", "report"))

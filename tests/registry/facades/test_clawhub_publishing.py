@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from registry.models import Skill, Use, Version
 from tests.factories.skills import tidy_files
-from tests.registry.facades.conftest import HOST, get, post
+from tests.registry.facades.conftest import HOST, get, post, send_files
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P7")]
 API = "/clawhub/api/v1"
@@ -29,11 +29,8 @@ def payload(number="1.0.0", **more):
 
 def send_form(headers, files=FILES, *, status=200, **more):
     """A publication as the older client sends it. Django's test client would drop the folders."""
-    parts = [("payload", json.dumps(payload(**more)).encode())]
-    parts += [(f'files"; filename="{path}', data) for path, data in files.items()]
-    head = '--b\r\nContent-Disposition: form-data; name="%s"\r\n\r\n'
-    body = b"".join((head % name).encode() + data + b"\r\n" for name, data in parts) + b"--b--\r\n"
-    return post(f"{API}/skills", body, headers, status=status, kind="multipart/form-data; boundary=b")
+    form = {"payload": json.dumps(payload(**more))}
+    return send_files(f"{API}/skills", files, headers, status=status, field="files", **form)
 
 
 def upload(path, data, headers, *, sent=None, status=200):

@@ -1,0 +1,1 @@
+"""The skills API of Anthropic, which its SDKs speak."""

@@ -1,0 +1,29 @@
+"""Downloads of versions by other protocols."""
+
+from __future__ import annotations
+
+from django.http.response import HttpResponseBase
+from rest_framework.request import Request
+
+from registry.api import etag
+from registry.api.attachments import StoredFile, make_zip_attachment, stored_response
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, require
+from registry.models import UseKind, Version
+from registry.usage.recording import note_use, use_of
+
+
+def archive_response(request: Request, version: Version, actor: Actor) -> HttpResponseBase:
+    """The archive of the version, or 304. A GET that is answered with the archive counts as an install.
+    Requires permission to install.
+    """
+    require(actor, Action.INSTALL, skill=version.skill)
+    tag = f'"{version.digest}"'
+    if unchanged := etag.not_modified(request, tag):
+        return unchanged
+    use = use_of(version, UseKind.INSTALL)
+    if request.method == "GET":
+        note_use(use, actor.caller)
+    stored = stored_response(StoredFile(version.digest, version.archive_size, use))
+    name = f"{version.skill.slug}-{version.number}.zip"
+    return etag.set_private(make_zip_attachment(stored, request, name, tag))

@@ -1,0 +1,1 @@
+"""The skills API of OpenAI, which its SDKs speak."""
