@@ -13,7 +13,7 @@ def install(package: str) -> Path:
     folder = Path(sys.prefix, "clients", package)
     if not (folder / "installed").exists():
         venv.create(folder, with_pip=True, clear=True)
-        argv = [folder / "bin/python", "-m", "pip", "install", "--quiet", package]
+        argv = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", package]
         done = subprocess.run(argv, capture_output=True, text=True, timeout=600)
         assert done.returncode == 0, done.stderr[-2000:]
         (folder / "installed").touch()
