@@ -1,4 +1,4 @@
-"""Views of install links: create, show once, list and revoke."""
+"""Views of install links: create, list and revoke. The address of a link is shown only once."""
 
 from __future__ import annotations
 

@@ -65,9 +65,7 @@ def token_examples(secret: str) -> list[dict[str, str]]:
 
 
 def client_name(user_agent: str) -> str:
-    """Browser and operating system, such as "Firefox · Linux"; omits a part that the user agent does not
-    name.
-    """
+    """Browser and operating system, such as "Firefox · Linux". Omits a part that is not recognized."""
     found = [
         next((name for mark, name in names if mark in user_agent), "") for names in (_BROWSERS, _SYSTEMS)
     ]

@@ -1,5 +1,5 @@
-"""Views of access tokens: create, show once, rotate, revoke and undo. Team owners use the page of one token
-for service accounts, too.
+"""Views of access tokens: create, show, rotate, revoke and restore. Each secret is shown only once. Team
+owners also use the token page for the tokens of service accounts.
 """
 
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Views that change a team's membership or ownership: leave and undo, invitations, transfer, archive."""
+"""Views that change a team: leave and rejoin it, revoke an invitation, transfer ownership, archive it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages for people without access: sign-up, and a new password by mail. They don't reveal which accounts
+"""Pages for people who can't sign in: sign-up, and a new password by mail. They don't reveal which accounts
 exist.
 """
 

@@ -164,7 +164,11 @@ def _split(response: HttpResponse, request: HttpRequest, draft: AnswerDraft) -> 
 
 
 def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> HttpResponse | None:
-    """The 304 response to send although the draft has the full answer; None if the client needs the body."""
+    """A 304 response if the client already has this content, otherwise None.
+
+    For a full response that can't be kept: its endpoint built the body because kept answers must be complete.
+    Closes that response. A 304 does not count as a use.
+    """
     if response.status_code != 200 or "ETag" not in response:
         return None
     unchanged = etags.not_modified(request, response["ETag"])

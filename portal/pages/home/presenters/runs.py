@@ -1,4 +1,4 @@
-"""The runs on the home page: running now, and today's failures by skill."""
+"""The runs on the home page: active ones, and the failures of the last 24 hours by skill."""
 
 from __future__ import annotations
 
