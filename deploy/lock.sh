@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the hashes of all pinned packages, and SBOM and notice file of those that sites install. Called by `make lock`.
+# Writes the hashes of all pinned packages, and the SBOM and notice file of those that sites install. `make lock` calls it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)

@@ -72,7 +72,7 @@ IMPORT_TOO_LARGE = declare("IMPORT_TOO_LARGE", lambda *, limit: ...)(
     _("Choose a subfolder, or ask an administrator to raise the limit."),
 )
 IMPORT_LOCATION = declare("IMPORT_LOCATION", lambda *, location, reason: ...)(
-    _("Can't read %(location)s: %(reason)s."), _("Check the path or address.")
+    _("Can't read %(location)s: %(reason)s."), _("Correct the path or address.")
 )
 IMPORT_OPTION = declare("IMPORT_OPTION", lambda *, option: ...)(
     _("The option `%(option)s` is unknown, has an invalid value or conflicts with another option."),

@@ -4,8 +4,8 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 FEEDBACK_UTTERANCE_MISSING = declare("FEEDBACK_UTTERANCE_MISSING")(
-    _("`utterance` is required when reporting a wrong match."),
-    _("Send the utterance that should not match the skill."),
+    _("Can't report a wrong match: `utterance` is missing."),
+    _("Send the request that should not match the skill as `utterance`."),
 )
 FEEDBACK_FULL = declare("FEEDBACK_FULL", lambda *, skill: ..., http=429)(
     _("Too many proposed trigger tests for %(skill)s are waiting for review."),

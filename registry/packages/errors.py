@@ -65,7 +65,7 @@ PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
     _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
 )
 PATH_UNSAFE = declare("PATH_UNSAFE", lambda *, reason: ...)(
-    _("The path points outside the package or is not in normal form: %(reason)s."),
+    _("The path is not a plain path within the package: %(reason)s."),
     _("Use paths relative to the package folder, with / between the parts."),
 )
 PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
@@ -130,7 +130,7 @@ FRONT_MATTER_INVALID = declare("FRONT_MATTER_INVALID", lambda *, reason: ...)(
     _("Invalid YAML: %(reason)s."), _("Fix the line; quote values that contain special characters.")
 )
 FRONT_MATTER_NOT_FIELDS = declare("FRONT_MATTER_NOT_FIELDS")(
-    _("The front matter or METADATA.yml does not consist of fields with values."),
+    _("The front matter or METADATA.yml must contain fields with values, not a list or plain text."),
     _("Write one field per line, such as `name: my-skill`."),
 )
 FRONT_MATTER_REFERENCE = declare("FRONT_MATTER_REFERENCE", lambda *, text: ...)(

@@ -111,8 +111,8 @@ def test_the_actions_that_a_skill_declares_are_told(browse, alice, team):
 
 @pytest.mark.row("C1")
 def test_a_version_shows_how_it_fares_under_each_profile(browse, alice, team):
-    _example("data-scripts", team, alice)
-    for path in ("", "1.0.0/"):
+    version = _example("data-scripts", team, alice)
+    for path in ("", f"{version.number}/"):
         page = browse(alice).get(f"/skills/docs/data-scripts/{path}").text
         profiles = {row["value"]: row for row in parts(page, "profile")}
         assert list(profiles)[:2] == ["agentskills", "apexbridge"]

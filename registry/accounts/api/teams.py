@@ -30,7 +30,9 @@ class TeamDoc(Doc):
 
 
 class TeamRequest(Shape):
-    slug = StrictText(max_length=64, help_text="The first part of the address of each of the team's skills.")
+    slug = StrictText(
+        max_length=64, help_text="Short name of the team; the first part of the addresses of its skills."
+    )
     name = StrictText(max_length=120, required=False, help_text="The display name; default: the slug.")
 
 

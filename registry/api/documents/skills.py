@@ -286,7 +286,7 @@ class PhaseScriptDoc(Doc):
 
 class PhaseDoc(Doc):
     path = serializers.CharField()
-    scripts = PhaseScriptDoc(many=True, help_text="The scripts that the file declares.")
+    scripts = PhaseScriptDoc(many=True, help_text="Scripts that the file declares.")
     omitted = serializers.IntegerField(help_text="The number of declarations that are not listed.")
 
 
