@@ -19,26 +19,30 @@ _SELECTOR = "A version number, which pins the skill, or a channel. Leave it out 
 
 
 class CollectionSkillRequest(Shape):
-    skill = StrictText(max_length=130, help_text="`team/slug` of a skill that you can see.")
+    skill = StrictText(max_length=130, help_text="The skill, as `team/slug`; you must be able to see it.")
     version = StrictText(max_length=64, required=False, allow_blank=True, help_text=_SELECTOR)
 
 
 class _Fields(Shape):
-    title = StrictText(max_length=120, required=False, help_text="Default: the name.")
+    title = StrictText(max_length=120, required=False, help_text="The display name; default: the slug.")
     description = StrictText(max_length=1000, required=False, allow_blank=True)
     visibility = serializers.ChoiceField(
-        choices=Visibility.choices, required=False, help_text="Default: `private`."
+        choices=Visibility.choices,
+        required=False,
+        help_text="Who can see the collection; default: `private`.",
     )
     skills = CollectionSkillRequest(
         many=True,
         required=False,
-        help_text="The skills in order. In a change, they replace the current ones.",
+        help_text="The skills in order. In a change, this list replaces the current skills.",
     )
 
 
 class CollectionRequest(_Fields):
     team = StrictText(max_length=64)
-    slug = StrictText(max_length=64, help_text="The name in addresses. `all` and `new` are reserved.")
+    slug = StrictText(
+        max_length=64, help_text="The last part of the collection's address; `all` and `new` are reserved."
+    )
 
 
 class CollectionChange(_Fields):
@@ -65,11 +69,15 @@ class CollectionSummaryDoc(Doc):
     title = serializers.CharField()
     description = serializers.CharField()
     visibility = serializers.ChoiceField(
-        choices=Visibility.choices, allow_null=True, help_text="Null for the computed collection `all`."
+        choices=Visibility.choices,
+        allow_null=True,
+        help_text="Who can see the collection; null for the computed collection `all`.",
     )
     updated_at = serializers.DateTimeField(allow_null=True)
     url = serializers.URLField()
-    page_url = serializers.URLField(help_text="The page. `npx skills add` accepts it, too.")
+    page_url = serializers.URLField(
+        help_text="The URL of the collection's page; `npx skills add` also accepts this URL."
+    )
 
 
 class CollectionSkillDoc(Doc):
@@ -77,7 +85,7 @@ class CollectionSkillDoc(Doc):
     selector = serializers.CharField(help_text="The pinned number or the channel; empty for the latest.")
     pinned = serializers.BooleanField()
     version = serializers.CharField(
-        allow_null=True, help_text="The version that clients get now; null if it is unavailable."
+        allow_null=True, help_text="The version that clients get now; null if the skill is unavailable."
     )
     digest = serializers.CharField(allow_null=True)
 

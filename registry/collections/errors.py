@@ -8,7 +8,7 @@ COLLECTION_EXISTS = declare("COLLECTION_EXISTS", lambda *, collection: ..., http
     _("Choose another name, or edit the existing collection."),
 )
 COLLECTION_REPEATS = declare("COLLECTION_REPEATS", lambda *, skill: ...)(
-    _("%(skill)s is in the list more than once."), _("Name each skill once.")
+    _("The list contains %(skill)s more than once."), _("Remove the repeated entry.")
 )
 COLLECTION_FULL = declare("COLLECTION_FULL", lambda *, limit: ...)(
     _("A collection can have at most %(limit)s skills."), _("Remove skills, or create another collection.")

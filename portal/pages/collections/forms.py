@@ -59,7 +59,7 @@ class CollectionForm(forms.Form):
 
 class NewCollectionForm(CollectionForm, TeamChoiceForm):
     slug = forms.CharField(
-        label=_("Name in addresses"), max_length=64, help_text=_("Lower-case letters, digits and hyphens.")
+        label=_("Short name"), max_length=64, help_text=_("Lower-case letters, digits and hyphens.")
     )
     field_order = ("team", "slug", "title", "description", "visibility", "skills")
 
