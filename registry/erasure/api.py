@@ -19,7 +19,9 @@ operation = Operations("site")
 class ExportDoc(Doc):
     account = serializers.DictField()
     memberships = serializers.ListField(child=serializers.DictField())
-    pins = serializers.ListField(child=serializers.DictField(), help_text="Skills on your home page.")
+    pins = serializers.ListField(
+        child=serializers.DictField(), help_text="Skills that you pinned to your home page."
+    )
     tokens = serializers.ListField(
         child=serializers.DictField(), help_text="Access tokens, without their secrets."
     )

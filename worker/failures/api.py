@@ -58,7 +58,7 @@ class ErrorGroupSummaryDoc(Doc):
     count = serializers.IntegerField(help_text="Number of failed runs that you can see.")
     first_seen = serializers.DateTimeField()
     last_seen = serializers.DateTimeField()
-    resolved_in = serializers.CharField(allow_null=True, help_text="Version that resolves the error.")
+    resolved_in = serializers.CharField(allow_null=True, help_text="Version in which the error was resolved.")
     assigned_to = serializers.CharField(allow_null=True)
     url = serializers.URLField()
     page_url = serializers.URLField()

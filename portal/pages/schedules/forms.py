@@ -56,7 +56,7 @@ class ScheduleForm(forms.Form):
     time_zone = forms.CharField(label=_("Time zone"), max_length=64)
     version = forms.ChoiceField(label=_("Version"))
     run_as = forms.ChoiceField(label=_("Runs as"))
-    overlap = forms.ChoiceField(label=_("If the earlier run has not ended"), choices=OverlapPolicy.choices)
+    overlap = forms.ChoiceField(label=_("Overlap with an earlier run"), choices=OverlapPolicy.choices)
     catch_up = forms.ChoiceField(label=_("Missed runs"), choices=CatchUpPolicy.choices)
     catch_up_limit = forms.IntegerField(
         label=_("Maximum number of missed runs"), min_value=1, max_value=MAX_CATCH_UP, required=False

@@ -86,7 +86,7 @@ class UserRequest(Shape):
 
 
 class UserChangeRequest(Shape):
-    administrator = StrictBoolean(help_text="Whether the user is an administrator of the site.")
+    administrator = StrictBoolean(help_text="True if the user has administrator rights.")
 
 
 class InvitationDoc(Doc):

@@ -57,7 +57,9 @@ class CommandLevelDoc(Doc):
         child=serializers.DictField(), help_text="The subcommands, as objects of the same form."
     )
     subcommand_required = serializers.BooleanField()
-    accepts_unknown = serializers.BooleanField(help_text="Whether the script accepts unknown words.")
+    accepts_unknown = serializers.BooleanField(
+        help_text="True if the script accepts arguments that it does not declare."
+    )
 
 
 class ReadingGapDoc(Doc):

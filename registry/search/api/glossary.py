@@ -94,7 +94,7 @@ class GlossaryDetail(Endpoint):
         answer=GlossaryChangeDoc,
     )
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Changes the entry. The audit trail keeps the previous text. Requires administrator rights and a
+        """Changes the entry. The audit log keeps the previous text. Requires administrator rights and a
         session.
         """
         entry = edit.find_entry(uid, self.actor)

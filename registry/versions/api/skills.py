@@ -182,7 +182,9 @@ class UsageDetailDoc(UsageDoc):
     dedupe_window_seconds = serializers.FloatField(
         help_text="The period in seconds within which uses by one caller count once."
     )
-    kinds = UseKindsDoc(help_text="All uses by kind. Uses that count once have the kind of the first.")
+    kinds = UseKindsDoc(
+        help_text="Uses by kind. Several uses that count once have the kind of the first one."
+    )
     by_version = UsageVersionDoc(many=True, help_text="Uses by version, highest version first.")
     by_day = UsageDayDoc(many=True, help_text="Days with uses within the last 90 days, oldest first.")
 
