@@ -114,7 +114,7 @@ def _run_metrics(totals: Mapping[Key, Sums]) -> Iterator[Metric]:
         if bucket != NEVER_STARTED:
             by_bucket[status][bucket] += sums
     labels = ("status", "failure_code")
-    runs = CounterMetricFamily("skillquay_runs_ended", "Runs that have ended.", labels=labels)
+    runs = CounterMetricFamily("skillquay_runs_ended", "Number of ended runs.", labels=labels)
     attempts = CounterMetricFamily("skillquay_run_attempts", "Attempts of ended runs.", labels=("status",))
     for key, sums in by_code.items():
         runs.add_metric(key, sums.runs)

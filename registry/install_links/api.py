@@ -23,8 +23,11 @@ _STATES = ("active", "expired", "revoked")
 
 
 class InstallLinkRequest(Shape):
-    target = StrictText(max_length=200, help_text="`team`, `team/skill` or `collections/team/name`.")
-    name = StrictText(max_length=120, required=False, help_text="Default: the target.")
+    target = StrictText(
+        max_length=200,
+        help_text="The team, skill or collection: `team`, `team/skill` or `collections/team/name`.",
+    )
+    name = StrictText(max_length=120, required=False, help_text="The name of the link; default: the target.")
     days = serializers.IntegerField(
         required=False,
         default=links.DEFAULT_DAYS,
@@ -45,7 +48,7 @@ class InstallLinkDoc(Doc):
 
 
 class NewInstallLinkDoc(InstallLinkDoc):
-    address = serializers.URLField(help_text="Shown only in this response.")
+    address = serializers.URLField(help_text="The address; shown only in this response.")
 
 
 class InstallLinks(Endpoint):
@@ -68,8 +71,8 @@ class InstallLinks(Endpoint):
         answer={201: NewInstallLinkDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Creates an address that reads one team, skill or collection with your access, for clients that can
-        send no header. Everyone with the address can use it until it expires or you revoke it.
+        """Creates an address for clients that can't send a token. Until the link expires or you
+        revoke it, everyone with the address can read one team, skill or collection with your rights.
         """
         body = read_body(InstallLinkRequest, request.data)
         target = links.find_target(body["target"], self.actor)

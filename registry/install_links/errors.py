@@ -8,9 +8,10 @@ INSTALL_LINK_INVALID = declare("INSTALL_LINK_INVALID", http=404)(
     _("Create a new install link, or use an access token."),
 )
 INSTALL_LINK_TARGET = declare("INSTALL_LINK_TARGET", lambda *, target: ...)(
-    _("%(target)s is not the address of a team, skill or collection."),
-    _("Write `team`, `team/skill` or `collections/team/name`."),
+    _("Can't create the link: %(target)s does not name a team, skill or collection."),
+    _("Use the form `team`, `team/skill` or `collections/team/name`."),
 )
 INSTALL_LINKS_TOO_MANY = declare("INSTALL_LINKS_TOO_MANY", lambda *, limit: ..., http=409)(
-    _("You already have %(limit)s active install links."), _("Revoke a link that you no longer need.")
+    _("Can't create the link: you already have %(limit)s active install links."),
+    _("Revoke a link that you no longer need."),
 )

@@ -251,7 +251,7 @@ class SkillDetailDoc(SkillDoc):
         child=serializers.CharField(), help_text="Version numbers by channel name."
     )
     canonical = CanonicalNameDoc(
-        allow_null=True, help_text="Set if an administrator pinned a version as canonical."
+        allow_null=True, help_text="The canonical pin of the skill; null if no version is pinned."
     )
 
 

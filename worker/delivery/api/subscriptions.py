@@ -73,7 +73,7 @@ class NotificationSubscriptionDoc(Doc):
     address = serializers.SerializerMethodField(help_text="The address without its secret parts.")
     digest = serializers.ChoiceField(choices=Digest.values)
     muted_until = serializers.DateTimeField(allow_null=True)
-    failures = serializers.IntegerField(help_text="Failed attempts since the last success.")
+    failures = serializers.IntegerField(help_text="Number of failed attempts since the last success.")
     created_at = serializers.DateTimeField()
     url = AddressField("/api/v1/subscriptions/{0.uid}")
 

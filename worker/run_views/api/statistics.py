@@ -24,7 +24,7 @@ class TopErrorGroupDoc(Doc):
 
 class VersionStatisticsDoc(Doc):
     version = serializers.CharField()
-    runs = serializers.IntegerField(help_text="Runs that have ended.")
+    runs = serializers.IntegerField(help_text="Number of ended runs.")
     succeeded = serializers.IntegerField()
     p50_ms = serializers.FloatField(
         allow_null=True, help_text="Median duration of runs in milliseconds, without cached results."
