@@ -33,7 +33,7 @@ MAX_HEIGHT = 12_000  # of a window
 SIGNED_OUT = ("/", "/skills/", "/sign-in/", "/no-such-page/", f"/join/{INVITATION}/")
 ADMINISTRATION = (
     *("/site/", "/site/users/", f"/site/users/{SERVICE_ACCOUNT}/", "/site/audit/", "/site/sandbox/"),
-    *("/glossary/", "/held/"),
+    *("/glossary/", "/held/", "/site/retention/"),
 )
 PAGES = f"""
 / /skills/ /skills/?q=report /skills/?q=zzzz /skills/match/ /skills/match/?q=check+an+invoice
@@ -44,7 +44,8 @@ PAGES = f"""
 {SKILL}/1.0.0/findings/ {SKILL}/1.0.0/edit/ {SKILL}/1.0.0/purge/
 /skills/examples/code-review/use/ /publish/ /publish/new/ /imports/
 /imports/new/ /notifications/ /notifications/settings/ /notifications/deliveries/
-/teams/data-platform/notifications/
+/teams/data-platform/notifications/ /teams/data-platform/retention/
+/runs/batches/ /runs/batches/new/?status=failure&action=repeat /runs/batches/new/?status=failure&action=edit
 /runs/ /runs/?status=failed /failures/ /schedules/ /schedules/new/?skill=data-platform/csv-profile
 /approvals/ /approvals/decided/ /events/
 /events/webhooks/ /events/subscriptions/ /memory/ /memory/review/ /teams/ /teams/new/
@@ -121,12 +122,20 @@ def _run(site: Site) -> dict[str, str]:
 
 
 def _shared_and_scheduled(site: Site, runs: list[str]) -> dict[str, str]:
-    """A shared run, a schedule, and an error group."""
+    """A shared run, a schedule, an error group, a run batch, and a subscription with a delivery."""
     link = _create(site, f"runs/{runs[0]}/share-links", log=True, inputs=True, artifacts=True)
     schedule = {"skill": "finance/nightly-sync", "cron": "0 6 * * 1-5", "time_zone": "Asia/Shanghai"}
     made = _create(site, "schedules", **schedule, inputs={"day": "2026-01-01"})
     ((group,),) = site.rows("SELECT uid FROM worker_errorgroup ORDER BY id DESC LIMIT 1")
+    batch = _create(site, "run-batches", action="repeat", filter={"skill": "data-platform/csv-profile"})
+    address = {"channel": "slack", "address": "http://127.0.0.1:9/hook"}
+    subscription = _create(site, "subscriptions", **address, kinds=["first_failure", "recovered"])
+    _create(site, f"subscriptions/{subscription['id']}/test")
     return {
+        "run-batch": f"/runs/batches/{batch['id']}/",
+        "notification-edit": f"/notifications/settings/{subscription['id']}/",
+        "notification-settings-full": "/notifications/settings/",
+        "deliveries-full": "/notifications/deliveries/",
         "shared": link["page_url"].removeprefix(site.url),
         "schedule": f"/schedules/{made['id']}/",
         "failures-group": f"/failures/{group}/",

@@ -13,7 +13,7 @@ from django.db import connection, transaction
 from worker.models import Attempt, DailyRuns, Run
 from worker.queue.states import ENDED
 
-BATCH = 500
+BATCH = 1000
 _MAX_HOSTS = 200  # number of hosts per row, because hosts can come from the callers' inputs
 
 

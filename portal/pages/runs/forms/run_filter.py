@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -158,9 +159,10 @@ def filter_rows(criteria: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
 
 def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:
     """The labels on ``runs`` that the actor can read, one per use, newest uses first."""
-    labels = RunLabel.objects.filter(run__in=runs.values("pk")).order_by("-pk")
-    readable = labels.filter(run__in=Run.objects.readable_by(actor).values("pk"))
-    return list(readable.values_list("name", flat=True)[:_COUNTED])
+    listed = Exists(runs.filter(pk=OuterRef("run_id")).order_by())
+    readable = Exists(Run.objects.readable_by(actor).filter(pk=OuterRef("run_id")))
+    labels = RunLabel.objects.filter(listed, readable).order_by("-pk")
+    return list(labels.values_list("name", flat=True)[:_COUNTED])
 
 
 def _counted(label: object, count: int) -> str:
