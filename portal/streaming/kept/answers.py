@@ -71,8 +71,14 @@ class Answer:
             return kept
         etag = etags.etag_of(body)
         changed = {b"etag": etag.encode(), b"content-length": str(len(body)).encode()}
-        headers = [(name, changed.get(name, value)) for name, value in self.headers]
-        return replace(kept, headers=headers, parts=(body,), etag=etag, unchanged_headers=[], coded={})
+
+        def update(headers: Headers) -> Headers:
+            return [(name, changed.get(name, value)) for name, value in headers]
+
+        plain = self.coded.get(b"")  # for clients that accept no compression
+        coded: dict[bytes, tuple[Headers, bytes | None]] = {b"": (update(plain[0]), body)} if plain else {}
+        headers = update(self.headers)
+        return replace(kept, headers=headers, parts=(body,), etag=etag, unchanged_headers=[], coded=coded)
 
 
 @dataclass
