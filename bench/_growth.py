@@ -178,7 +178,7 @@ class Site:
         versions = [
             Version(
                 skill=skill, number="1.0.0", precedence="1", digest=self.version.digest, archive_size=9,
-                manifest={"name": skill.slug}, body="# Text", profile="agentskills",
+                manifest=self._manifest(skill), body="# Text", profile="agentskills",
             )
             for skill in skills
         ]  # fmt: skip
@@ -221,6 +221,10 @@ class Site:
         )
         skill.search_scope = indexing.scope_of(skill)
         return skill
+
+    def _manifest(self, skill):
+        words = {"slug": skill.slug, "name": skill.slug, "display_name": skill.name}
+        return self.version.manifest | words | {"description": skill.description}
 
     def _index(self, skills):
         postings, counts, triggers = [], {}, []
