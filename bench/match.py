@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from bench import _scratch
+from registry.matching.ranking import MIN_CONFIDENCE
 
 _SCORES = (0, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 1.01)  # bounds of the confidence curve
 
@@ -25,7 +26,10 @@ def add_arguments(parser):
 
 def measure(options, *, log=lambda line: None):
     (found,) = _scratch.measure_catalog(options, skills=[], rounds=options["rounds"], answers=True, log=log)
-    answers = [Answer(*each) for each in zip(_rows(options["queries"]), found["found"], strict=True)]
+    answers = [
+        Answer(request, results if results and results[0][1] >= MIN_CONFIDENCE else [], results)
+        for request, results in zip(_rows(options["queries"]), found["found"], strict=True)
+    ]
     halves = {name: [each for each in answers if each.half == name] for name in ("read", "unread")}
     return {
         **_figures(answers),
@@ -43,7 +47,8 @@ class Answer:
     """A request with the slug and score of each result. ``expected_slug`` is "" if no skill fits."""
 
     request: dict[str, str]
-    results: list[tuple[str, float]]
+    results: list[tuple[str, float]]  # empty for the answer "none"
+    candidates: list[tuple[str, float]]  # the results if there were no limit
 
     @property
     def half(self):
@@ -60,7 +65,19 @@ class Answer:
     @property
     def place(self):
         """The rank of the expected skill, from 1, or None if it was not found."""
-        slugs = [slug for slug, _ in self.results]
+        return self._place(self.results)
+
+    @property
+    def is_found(self):
+        return self._place(self.candidates) is not None
+
+    @property
+    def is_lost(self):
+        """Whether the answer is "none" although the expected skill is among the candidates."""
+        return self.is_found and not self.results
+
+    def _place(self, results):
+        slugs = [slug for slug, _ in results]
         slug = self.request["expected_slug"]
         return slugs.index(slug) + 1 if slug in slugs else None
 
@@ -75,12 +92,13 @@ def _figures(answers):
         pairs[each.pair].append(each)
     for each in idle:
         languages[each.request["lang"]].append(each)
-    none = {"real": _none(real), "idle": _none(idle)}
+    none = {"real": _none(real), "lost": _lost(real), "idle": _none(idle)}
     none |= {f"idle-{language}": _none(some) for language, some in sorted(languages.items())}
     return {
         "all": _quality(real),
         "by_pair": {pair: _quality(some) for pair, some in sorted(pairs.items())},
         "none": {name: share for name, share in none.items() if share is not None},
+        "sets": _sets(answers),
         "confidence": _confidence_curve(answers),
     }
 
@@ -98,6 +116,28 @@ def _quality(answers):
 def _none(answers):
     """The share of the answers without a result."""
     return round(sum(not each.results for each in answers) / len(answers), 4) if answers else None
+
+
+def _lost(answers):
+    """The share of "none" among the requests whose skill is found."""
+    found = [each for each in answers if each.is_found]
+    return round(sum(each.is_lost for each in found) / len(found), 4) if found else None
+
+
+def _sets(answers):
+    """The number of requests of each set, with R@1 and R@5, the share of "none", and that of lost ones."""
+    sets = defaultdict(list)
+    for each in answers:
+        sets[each.request.get("split", "")].append(each)
+    return {
+        name: {
+            "queries": len(some),
+            **({name: _quality(some)[name] for name in ("R@1", "R@5")} if some[0].is_real else {}),
+            "none": _none(some),
+            "lost": _lost(some),
+        }
+        for name, some in sorted(sets.items())
+    }
 
 
 def _confidence_curve(answers):
@@ -125,6 +165,10 @@ def lines(document):
         for name, quality in {"all": figures["all"], **figures["by_pair"]}.items():
             yield f"  {name:<9}" + ", ".join(f"{measure} {value:g}" for measure, value in quality.items())
         yield "  none     " + ", ".join(f"{name} {value:.3f}" for name, value in figures["none"].items())
+        for name, row in figures["sets"].items():
+            yield f"  {name:<9}" + ", ".join(
+                f"{key} {value:g}" for key, value in row.items() if value is not None
+            )
         yield "  right    " + ", ".join(
             f"{row['from']:g} to {row['to']:g}: {row['right']:.2f} of {row['answers']}"
             for row in figures["confidence"]

@@ -115,7 +115,7 @@ def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
     _write_postings(
         skill, before, {ids[text]: _row(skill, weight, mask) for text, (weight, mask) in postings.items()}
     )
-    _write_misspellings(texts, ids)
+    write_misspellings(manifest, ids)
     write_triggers(skill, manifest)
 
 
@@ -285,7 +285,9 @@ def _write_postings(skill: Skill, before: Mapping[int, _Row], after: Mapping[int
     insert_rows(Posting, POSTING_COLUMNS, new)
 
 
-def _write_misspellings(texts: Mapping[Field, str], ids: Mapping[str, int]) -> None:
+def write_misspellings(manifest: Manifest, ids: Mapping[str, int]) -> None:
+    """Adds the misspellings of the words in the names and tags. ``ids``: term ids by text."""
+    texts = _texts(manifest, "")
     called = set(search_terms.whole_words(f"{texts[Field.NAME]}\n{texts[Field.TAGS]}"))
     keys = {word: ids[term] for word in called if (term := search_terms.stem(word)) in ids}
     wanted = {(text, key) for word, key in keys.items() for text in search_terms.typo_keys(word)}

@@ -21,10 +21,11 @@ from registry.matching.ranking import (
     Candidate,
     MatchTier,
     RankedCandidate,
+    RequestTraits,
     clamp_priority,
     rank_candidates,
 )
-from registry.matching.sentences import negated_offsets, sentence_form
+from registry.matching.sentences import has_technical_word, negated_offsets, sentence_form
 from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
@@ -106,8 +107,12 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
     scores = lexical.score_concepts(wanted, glossary_index, actor, sql_filter, pinned)
     best = _best_candidates(hits, scores, limit + _EXTRA_CANDIDATES)
     pins = {**load_pins(pinned.keys, best), **{each.skill: each.pin for each in hits if each.pin}}
-    form = sentence_form(utterance, is_keywords=_is_keywords(tokens, wanted))
-    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), form=form)[:limit]
+    traits = RequestTraits(
+        sentence_form(utterance, is_keywords=_is_keywords(tokens, wanted)),
+        is_technical=has_technical_word(utterance),
+        glossary_concepts=sum(concept.key in glossary_index for concept in scores.concepts),
+    )
+    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), traits=traits)[:limit]
     if not ranked or ranked[0].score < MIN_CONFIDENCE:
         return MatchResult(request, ())
     reasons = _reasons(ranked, hits, scores, glossary_index)

@@ -1,11 +1,9 @@
 """The ranking of a match: explicit triggers first, then text relevance, priority and usage.
 
-The confidence of a lexical result grows with the strength of the matched words. It also grows with the
-number of concepts in the best skill's main fields, because a single word is weak evidence. It is higher for
-keywords and for Chinese requests, because translations weigh less than a skill's own words. It is lower for
-statements and general questions.
-
-The constants were fitted on 347 requests among 2,491 skills and 150 sentences without a matching skill; see
+The confidence of a lexical result grows with the strength of the matched words and with the number of
+concepts in the best skill's main fields, because a single word is weak evidence. The request counts as well:
+instructions, technical words and words of the glossary are signs that a skill is wanted, statements and
+general questions are signs of the opposite. The weights are fitted by ``bench fit``; see
 docs/reference/matching.md.
 """
 
@@ -13,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import exp, log, sqrt
+from operator import mul
+from typing import NamedTuple
 
 from django.utils import timezone
 
@@ -25,22 +25,50 @@ from registry.matching.sentences import SentenceForm
 from registry.search.sql import MIN_CATALOG_SKILLS
 from registry.usage import scores as usage
 
-MIN_CONFIDENCE = 0.139  # if the best skill has less, the result is "none"
+MIN_CONFIDENCE = 0.144  # if the best skill has less, the result is "none"
 _FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
 _WHOLE_BONUS = 0.4  # for an ideal score in a small catalog, where no word is rare
-_BASE_EVIDENCE = -4.04  # log odds without any match
-_STRENGTH_EVIDENCE = 2.02  # of a rare word in a main field
-_CONCEPT_EVIDENCE = 0.15  # of each concept in the best skill's main fields, up to the maximum
 _MAX_COUNTED_CONCEPTS = 4
-_CJK_EVIDENCE = 0.7
-_FORM_EVIDENCE = {
-    SentenceForm.KEYWORDS: 1.6,
-    SentenceForm.STATEMENT: -0.23,
-    SentenceForm.GENERAL_QUESTION: -0.6,
-    SentenceForm.OTHER: 0.0,
-}
+_FULL_CATALOG, _SMALL_CATALOG, _EMPTY_CATALOG = 2_500, 120, 25  # skills; see ``_catalog_coverage``
 _MAIN_FIELDS = int(Field.NAME | Field.KEYWORDS | Field.TAGS | Field.DESCRIPTION)
 _PRIORITY_WEIGHT = 0.1  # the largest effect of the priority on a score
+
+
+class Evidence(NamedTuple):
+    """The measures that a confidence is computed from, or their weights."""
+
+    strength: float  # of the matched words; a rare word in a main field has about 1
+    concepts: float  # number in the best skill's main fields, up to ``_MAX_COUNTED_CONCEPTS``
+    is_cjk: float  # 0 or 1, as the next ones
+    is_keywords: float
+    is_statement: float
+    is_general_question: float
+    is_instruction: float  # times the catalog's coverage, as the next ones
+    is_technical: float
+    glossary_concepts: float  # number, up to ``_MAX_COUNTED_CONCEPTS``
+
+
+_BASE_LOG_ODDS = -3.1
+_WEIGHTS = Evidence(
+    strength=0.86,
+    concepts=0.03,
+    is_cjk=0.38,
+    is_keywords=0.76,
+    is_statement=-0.62,
+    is_general_question=-0.86,
+    is_instruction=0.89,
+    is_technical=0.92,
+    glossary_concepts=0.3,
+)
+
+
+@dataclass(frozen=True)
+class RequestTraits:
+    """The features of a request that do not depend on skills."""
+
+    form: SentenceForm = SentenceForm.OTHER
+    is_technical: bool = False
+    glossary_concepts: int = 0
 
 
 class MatchTier(IntEnum):
@@ -72,7 +100,7 @@ def rank_candidates(
     scores: lexical.LexicalScores,
     skills: Iterable[Candidate],
     *,
-    form: SentenceForm = SentenceForm.OTHER,
+    traits: RequestTraits = RequestTraits(),
 ) -> list[RankedCandidate]:
     """The candidates sorted by tier, then by score with priority, then by usage."""
     best: dict[int, float] = {}
@@ -90,37 +118,68 @@ def rank_candidates(
 
     ordered = sorted((rank(one), one.row.key) for one in skills)
     lexical_keys = [key for _, key in ordered if key not in best]
-    evidence = _request_evidence(lexical_keys[0], scores, form) if lexical_keys else 0.0
+    evidence = request_evidence(lexical_keys[0], scores, traits) if lexical_keys else None
     return [
-        RankedCandidate(key, MatchTier.EXPLICIT, best[key], place)
-        if key in best
-        else RankedCandidate(key, MatchTier.LEXICAL, _confidence(key, scores, evidence), place)
+        RankedCandidate(key, MatchTier.LEXICAL, _confidence(key, scores, evidence), place)
+        if evidence and key not in best
+        else RankedCandidate(key, MatchTier.EXPLICIT, best[key], place)
         for place, key in ordered
     ]
 
 
-def _request_evidence(best: int, scores: lexical.LexicalScores, form: SentenceForm) -> float:
-    """The evidence that any skill fits the request, judged by its best skill. All skills get the same value,
-    so their scores keep the order of the ranks.
+def request_evidence(best: int, scores: lexical.LexicalScores, traits: RequestTraits) -> Evidence:
+    """The evidence that the skill ``best`` fits the request. Other skills differ only in the strength, so
+    that scores keep the order of the ranks.
     """
     parts = scores.parts({best})[best]
     found = {part.concept.start for part in parts if part.mask & _MAIN_FIELDS}
+    coverage = _catalog_coverage(scores.skills)
     is_cjk = any(search_terms.has_cjk(concept.text) for concept in scores.concepts)
-    evidence = _CONCEPT_EVIDENCE * min(len(found), _MAX_COUNTED_CONCEPTS) + _CJK_EVIDENCE * is_cjk
-    return evidence + _FORM_EVIDENCE[form]
+    is_product = is_cjk and any(map(_is_latin_name, parts))  # products keep their names in Chinese sentences
+    return Evidence(
+        strength=_strength(best, scores),
+        concepts=min(len(found), _MAX_COUNTED_CONCEPTS),
+        is_cjk=is_cjk,
+        is_keywords=traits.form is SentenceForm.KEYWORDS,
+        is_statement=traits.form is SentenceForm.STATEMENT,
+        is_general_question=traits.form is SentenceForm.GENERAL_QUESTION,
+        is_instruction=coverage * (traits.form is SentenceForm.INSTRUCTION),
+        is_technical=coverage * (traits.is_technical or is_product),
+        glossary_concepts=coverage * min(traits.glossary_concepts, _MAX_COUNTED_CONCEPTS),
+    )
 
 
-def _confidence(skill: int, scores: lexical.LexicalScores, evidence: float) -> float:
-    """The probability, from 0 to 1, that the skill is the right one. ``evidence`` is the result of
-    ``_request_evidence``.
+def _is_latin_name(part: lexical.ScorePart) -> bool:
+    """Whether the part is a Latin word that the request and the skill's name share."""
+    return part.is_own and bool(part.mask & Field.NAME) and not search_terms.has_cjk(part.concept.text)
+
+
+def _catalog_coverage(skills: int) -> float:
+    """The weight, from 0 to 1, of signs that any skill is wanted: a large catalog has a skill for most
+    requests, a small one for few.
     """
+    size = min(max(skills, _SMALL_CATALOG), _FULL_CATALOG)
+    return log(size / _EMPTY_CATALOG) / log(_FULL_CATALOG / _EMPTY_CATALOG)
+
+
+def _confidence(skill: int, scores: lexical.LexicalScores, evidence: Evidence) -> float:
+    """The probability, from 0 to 1, that the skill is the right one. ``evidence`` is that of the best
+    skill.
+    """
+    if not scores.scores.get(skill, 0):
+        return 0.0
+    measures = evidence._replace(strength=_strength(skill, scores))
+    log_odds = _BASE_LOG_ODDS + sum(map(mul, _WEIGHTS, measures))
+    return 1 / (1 + exp(-log_odds))
+
+
+def _strength(skill: int, scores: lexical.LexicalScores) -> float:
     weight = scores.scores.get(skill, 0)
     if not weight:
         return 0.0
     size = max(scores.skills, MIN_CATALOG_SKILLS)
     strength = (weight / 1e6) ** 2 / (_FULL_WEIGHT * log(1 + size))
-    strength += _WHOLE_BONUS * (weight / scores.ideal) ** 4 * MIN_CATALOG_SKILLS / size
-    return 1 / (1 + exp(-(_BASE_EVIDENCE + _STRENGTH_EVIDENCE * sqrt(strength) + evidence)))
+    return sqrt(strength + _WHOLE_BONUS * (weight / scores.ideal) ** 4 * MIN_CATALOG_SKILLS / size)
 
 
 def clamp_priority(priority: float) -> float:

@@ -1,5 +1,5 @@
-"""Reads the form of a request: negations, such as "do not summarize it, translate it", and sentences that
-request nothing. "why do cats purr" contains words of skills, although no skill is wanted.
+"""Reads the form of a request: negations, such as "do not summarize it, translate it", instructions, and
+sentences that request nothing. "why do cats purr" contains words of skills, although no skill is wanted.
 """
 
 import re
@@ -39,7 +39,7 @@ _STATEMENT = re.compile(
 _SMALL_TALK = re.compile(
     r"(?:oh|ah|ha(?:ha)*|hey|hi|hello|yes|yeah|yep|no|nope|okay|ok|sure|thanks?|thank you"
     r"|good (?:morning|night|evening|bye)|(?:sounds|that) \w+"
-    r"|sorry|well|wow|wait|bye|see you|never mind|not really|maybe|of course)\b",
+    r"|sorry|well|wow|wait|bye|(?:see|talk to) you|never mind|not really|maybe|of course)\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
@@ -63,6 +63,58 @@ _REQUEST_ZH = re.compile(
     r"帮|请|想|要|给|把|查|写|做|改|怎|如何|哪|什么|多少|能|可以|看看|看一下|有没有|是否|吗|用|让|该|下载|生成|分析|翻译|总结|整理"
     r"|(.)不\1"
 )
+_INSTRUCTION_VERBS = """
+    add analy[sz]e append apply approve arrange ask assess audit back backup book build calculate call
+    cancel capture change chart check classify clean clear click clone close collect combine comment
+    compare compile compress configure connect convert copy count create cut debug decode decrypt delete
+    deploy describe design detect diagnose disable dim download draft draw edit email enable encrypt
+    estimate evaluate examine explain export extract fetch fill filter find fix format forward generate
+    get give grab group identify implement import improve index inspect install integrate invite join
+    label launch list load log look lookup make manage map mark merge migrate mock model monitor move
+    notify open optimi[sz]e order organi[sz]e outline parse pause pay plan play plot post predict
+    prepare print prioriti[sz]e process profile proofread publish pull push put query quiz rank read
+    rebuild recommend record redesign refactor release remind remove rename render replace reply report
+    resize restart restore resume retrieve review rewrite rotate route run save scan schedule scrape
+    search send set setup share shorten show shrink shut sign simplify simulate solve sort split start
+    stop store submit subscribe suggest sum summari[sz]e switch sync tag take test tidy track train
+    transcribe transfer transform translate trim troubleshoot tune turn tweet type undo uninstall unlock
+    unsubscribe update upgrade upload use validate verify view visuali[sz]e watch write zip
+"""
+_INSTRUCTION = re.compile(
+    rf"""(?:(?:ok|okay|now|then|also|hey|hi|so|but|just|quickly|pls|please|and)\W+)*
+    (?:(?:can|could|would|will)\s+you\W+(?:please\W+)?
+      | (?:please\W+)?help\s+(?:me|us)\W+(?:to\W+|with\W+)?
+      | (?:i|we)(?:['’]d|\s+would)?\s+(?:want|need|like|have)\s+(?:you\s+)?to\W+
+      | let['’]?s\W+)?
+    (?:{"|".join(_INSTRUCTION_VERBS.split())})\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_VERBS_ZH = """
+    写 做 查 找 看 画 翻译 总结 整理 生成 分析 下载 打开 关掉 关闭 设置 建 添加 加 发
+    提取 识别 转 检查 检测 测 算 列 搜 部署 优化 配置 跑 读 记 存 删 合并 拆 剪 拼
+    对比 比较 定 讲 教 播放 安排 安装 推荐 创建 编 审 评估 备份 导出 导入 压缩 清理 修
+    解释 监控 预订 订 买 用 从 在 给 根据 按 盘点 改
+"""
+_INSTRUCTION_ZH = re.compile(
+    rf"""帮 | 请[^假客吃] | 替我 | 给我 | (?<![这那一几两有好老谁])把
+    | (?:^|[，。！？,；\s])(?:再|先|麻烦|来)?(?:{"|".join(_VERBS_ZH.split())})""",
+    re.VERBOSE,
+)
+_WISH_ZH = re.compile(r"(?<!想)想要?(?=\w)(?!到|家|起|念|睡|吃|想)|需要")
+_QUESTION_ZH = re.compile(
+    r"吗|什么|怎么|怎样|如何|哪|多少|几[个点岁年月天]|是否|有没有|能不能|谁|为何|呢$|？|没$|(.)不\1"
+)
+_OWN = re.compile(r"\b(?:my|our|i|we|this|these)\b", re.IGNORECASE)
+_OWN_ZH = re.compile("[我这]")
+_NOUN_PHRASE_ZH = re.compile("^我们?[^，。！？]*的[^，。！？了]{1,6}$")  # 我这半年的血压变化
+_TECHNICAL = re.compile(
+    r"""\b[A-Z][A-Z0-9]+s?\b | [a-z][A-Z] | \w\.[a-z]\w{1,4}\b | https?: | [a-z]_[a-z] | \b[a-z]+\d+\b
+    | \w/\w | \s--?\w
+    | \b(?:pdf|docx?|xlsx?|pptx?|csv|json|ya?ml|toml|xml|html|md|svg|png|jpe?g|mp[34]|wav|zip|sql|api|url
+        |css|js)s?\b""",
+    re.VERBOSE | re.ASCII,  # so that a Latin word next to Chinese characters ends there
+)
+_NOT_TECHNICAL = re.compile(r"\b(?:OK|TV|DIY|BBQ|KTV|USA?|UK|EU|BC|AD|AM|PM|a/c)\b", re.ASCII)
 _STATEMENT_ZH = re.compile(
     "^(?:我|你|他|她|它|咱|大家|谁都|这|那)|(?:了|啊|呀|啦|吧|哦|呢)$|真|太|好[\u4e00-\u9fff]啊"
 )
@@ -86,25 +138,48 @@ def negated_offsets(utterance: str, tokens: Sequence[TextToken]) -> set[int]:
 
 class SentenceForm(Enum):
     KEYWORDS = "keywords"  # one or two concepts and no other word
+    INSTRUCTION = "instruction"  # says what to do
     STATEMENT = "statement"  # tells something, or is small talk
     GENERAL_QUESTION = "general question"  # about the world or the assistant, not about the user's work
     OTHER = "other"
 
 
 def sentence_form(utterance: str, *, is_keywords: bool) -> SentenceForm:
-    """The form of an utterance. A sentence with a request word, such as *help*, does not count as a
-    statement.
+    """The form of an utterance. A sentence with a request word, such as *help*, or with a technical word does
+    not count as a statement.
     """
+    text = utterance[:_MAX_CHARACTERS].strip()
     if is_keywords:
         return SentenceForm.KEYWORDS
-    text = utterance[:_MAX_CHARACTERS].strip()
-    if _GENERAL_QUESTION.match(text) or _GENERAL_QUESTION_ZH.search(text):
+    is_technical = has_technical_word(text)
+    if not is_technical and _is_general_question(text):
         return SentenceForm.GENERAL_QUESTION
     clauses = [each for each in _CLAUSE_END.split(text) if each]
-    return SentenceForm.STATEMENT if all(map(_states, clauses)) else SentenceForm.OTHER
+    if not is_technical and all(map(_states, clauses)):
+        return SentenceForm.STATEMENT
+    return SentenceForm.INSTRUCTION if _instructs(text, clauses) else SentenceForm.OTHER
+
+
+def has_technical_word(utterance: str) -> bool:
+    """Whether the utterance has a word of software or files, such as *PDF, auth.ts, getUser*."""
+    return bool(_TECHNICAL.search(_NOT_TECHNICAL.sub("", utterance[:_MAX_CHARACTERS])))
+
+
+def _is_general_question(text: str) -> bool:
+    if search_terms.has_cjk(text):
+        return bool(_GENERAL_QUESTION_ZH.search(text)) and not _OWN_ZH.search(text)
+    return bool(_GENERAL_QUESTION.match(text)) and not _OWN.search(text)
+
+
+def _instructs(text: str, clauses: Sequence[str]) -> bool:
+    if search_terms.has_cjk(text):
+        is_wish = bool(_WISH_ZH.search(text)) and not _QUESTION_ZH.search(text)
+        return is_wish or bool(_INSTRUCTION_ZH.search(text))
+    return any(map(_INSTRUCTION.match, clauses))
 
 
 def _states(clause: str) -> bool:
     if search_terms.has_cjk(clause):
-        return bool(_STATEMENT_ZH.search(clause)) and not _REQUEST_ZH.search(clause)
+        is_statement = bool(_STATEMENT_ZH.search(clause)) and not _NOUN_PHRASE_ZH.search(clause)
+        return is_statement and not _REQUEST_ZH.search(clause)
     return bool(_STATEMENT.match(clause) or _SMALL_TALK.match(clause)) and not _REQUEST.search(clause)

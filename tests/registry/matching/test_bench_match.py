@@ -53,7 +53,7 @@ def test_it_prints_the_document_of_the_design(tmp_path):
     assert (found["skills"], found["queries"]) == (3, 4)
     assert found["all"] == {"R@1": 0.6667, "R@5": 0.6667, "R@20": 0.6667, "MRR": 0.6667, "queries": 3}
     assert found["by_pair"]["zh-en"]["R@1"] == 1
-    assert found["none"] == {"real": 0, "idle": 1, "idle-en": 1}
+    assert found["none"] == {"real": 0, "lost": 0, "idle": 1, "idle-en": 1}
     read, unread = found["halves"]["read"], found["halves"]["unread"]
     assert (read["all"]["R@1"], unread["all"]["R@1"]) == (1, 0.5)
     assert set(unread["by_pair"]) == {"zh-en", "en-en"}

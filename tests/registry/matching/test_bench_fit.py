@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+from math import exp
+from random import Random
+
+import pytest
+
+from bench import fit
+from bench._regression import fit_logistic
+from registry.matching.ranking import Evidence
+
+pytestmark = pytest.mark.row("C4")
+
+
+def test_regression_finds_the_weights_of_simulated_answers():
+    random = Random(1)
+    rows = [[random.random() * 4, float(random.random() < 0.5)] for _ in range(4000)]
+    labels = [random.random() < 1 / (1 + exp(2 - 1.5 * strength + flag)) for strength, flag in rows]
+    base, strength, flag = fit_logistic(rows, labels, [1.0] * len(rows))
+    assert (base, strength, flag) == pytest.approx((-2, 1.5, -1), abs=0.25)
+
+
+def test_regression_counts_an_answer_as_often_as_its_weight_says():
+    rows, labels = [[0.0], [1.0], [1.0], [0.0]], [False, True, False, True]
+    twice = fit_logistic([*rows, rows[1]], [*labels, labels[1]], [1.0] * 5)
+    assert fit_logistic(rows, labels, [1.0, 2.0, 1.0, 1.0]) == pytest.approx(twice)
+
+
+def test_fit_separates_requests_from_idle_sentences_and_reports_the_shares(monkeypatch):
+    def row(kind, place, strength):
+        return {"kind": kind, "place": place, "evidence": [strength, *[0.0] * (len(Evidence._fields) - 1)]}
+
+    random = Random(2)
+    full = [row("real", random.choice([1, 1, 2]), 1.5 + random.random()) for _ in range(40)]
+    full += [row("idle", None, random.random()) for _ in range(40)]
+    full += [{"kind": "real", "place": 1, "evidence": None}, {"kind": "idle", "place": None, "evidence": []}]
+    small = [row("real", 1, 1.0), row("absent", None, 0.1)]
+    monkeypatch.setattr(fit, "_measured", lambda options, skills, seed, log: small if skills else full)
+    document = fit.measure({})
+    assert set(document["weights"]) == set(Evidence._fields)
+    assert document["weights"]["strength"] > 1
+    assert document["full"]["idle"] >= 0.9
+    assert document["full"]["lost"] == 0
+    assert document["small"]["absent"] == 1
+    assert json.dumps(document)
+    assert any(line.startswith("MIN_CONFIDENCE") for line in fit.lines(document))
