@@ -22,11 +22,11 @@ CHECK_UNKNOWN = declare("CHECK_UNKNOWN", lambda *, name, known: ..., http=400)(
     _("The check `%(name)s` does not exist."), _("Use one of these names: %(known)s.")
 )
 METRICS_DENIED = declare("METRICS_DENIED", http=401)(
+    _("Can't read the metrics: the request has no valid metrics token."),
     _(
-        "Metrics require the bearer token of this site or, if none is set, a direct request from the server "
-        "itself."
+        "Send the value of SKILLQUAY_METRICS_TOKEN as `Authorization: Bearer …`; if it is not set, "
+        "request the metrics on the server itself."
     ),
-    _("Set SKILLQUAY_METRICS_TOKEN and send its value as `Authorization: Bearer …`."),
 )
 BODY_LENGTH_AMBIGUOUS = declare("BODY_LENGTH_AMBIGUOUS", http=400)(
     _("The request has both `Content-Length` and `Transfer-Encoding`."), _("Send only one of these headers.")

@@ -23,7 +23,9 @@ _MEMBERS = (Action.MEMBERS,)
 class TeamInvitationRequest(Shape):
     role = serializers.ChoiceField(choices=Role.values, required=False, default=Role.MEMBER.value)
     days = serializers.IntegerField(
-        required=False, default=invitations.DEFAULT_DAYS, help_text="Days until it expires; at most 90."
+        required=False,
+        default=invitations.DEFAULT_DAYS,
+        help_text="Days until the invitation expires; at most 90.",
     )
 
 

@@ -95,7 +95,7 @@ class InvitationDoc(Doc):
         help_text="The e-mail address of the invited person; empty if none was given."
     )
     team = serializers.CharField(source="team.slug", allow_null=True, default=None)
-    role = serializers.ChoiceField(choices=Role.values, help_text="The role in the team.")
+    role = serializers.ChoiceField(choices=Role.values, help_text="Role of the invited person in the team.")
     created_by = serializers.CharField(source="created_by.username", allow_null=True, default=None)
     created_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField()
@@ -121,7 +121,9 @@ class InvitationRequest(Shape):
     team = StrictText(max_length=64, required=False, help_text="The team that the person joins.")
     role = serializers.ChoiceField(choices=Role.values, required=False, default=Role.MEMBER.value)
     days = serializers.IntegerField(
-        required=False, default=invitations.DEFAULT_DAYS, help_text="Days until it expires; at most 90."
+        required=False,
+        default=invitations.DEFAULT_DAYS,
+        help_text="Days until the invitation expires; at most 90.",
     )
 
 

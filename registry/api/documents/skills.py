@@ -248,7 +248,7 @@ class CanonicalNameDoc(Doc):
 class SkillDetailDoc(SkillDoc):
     successor = serializers.CharField(allow_null=True, help_text="The replacement, if visible to you.")
     channels = serializers.DictField(
-        child=serializers.CharField(), help_text="Version numbers by channel name."
+        child=serializers.CharField(), help_text="Object with the channel names and their version numbers."
     )
     canonical = CanonicalNameDoc(
         allow_null=True, help_text="The canonical pin of the skill; null if no version is pinned."

@@ -20,7 +20,7 @@ operation = Operations("versions")
 
 class ChannelsDoc(Doc):
     channels = serializers.DictField(
-        child=serializers.CharField(), help_text="Version numbers by channel name."
+        child=serializers.CharField(), help_text="Object with the channel names and their version numbers."
     )
 
 

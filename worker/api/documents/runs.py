@@ -186,8 +186,12 @@ class RunDoc(Doc):
         child=serializers.JSONField(), required=False, help_text="Arguments as sent; files are references."
     )
     success = serializers.BooleanField(**_OPTIONAL)
-    outputs = serializers.DictField(**_OPTIONAL, help_text="Outputs of a script with the `script` protocol.")
-    output = serializers.JSONField(**_OPTIONAL, help_text="Output of a run with any other protocol.")
+    outputs = serializers.DictField(
+        **_OPTIONAL, help_text="Result of the run if the script uses the `script` protocol."
+    )
+    output = serializers.JSONField(
+        **_OPTIONAL, help_text="Result of the run, unless the script uses the `script` protocol."
+    )
     format = serializers.CharField(**_OPTIONAL, help_text="Format of `output`, as declared by the skill.")
     answer = serializers.DictField(
         **_OPTIONAL,
