@@ -44,6 +44,7 @@ from registry.facades.command_line import urls as command_line
 from registry.facades.git import urls as git
 from registry.facades.npm import urls as npm
 from registry.facades.openai import urls as openai
+from registry.facades.otlp import urls as otlp
 from registry.facades.well_known import urls as well_known
 from worker.facades.mcp import urls as mcp
 
@@ -127,6 +128,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *apm.urlpatterns,
     *clawhub.urlpatterns,
     *openai.urlpatterns,
+    *otlp.urlpatterns,
     *npm.urlpatterns,
     *git.urlpatterns,
     *command_line.urlpatterns,

@@ -18,6 +18,7 @@ from registry.search import urls as search
 from registry.secrets import urls as secrets
 from registry.subscriptions import urls as subscriptions
 from registry.trigger_tests import urls as trigger_tests
+from registry.usage import urls as usage
 from registry.versions import urls as versions
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -45,6 +46,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
                 *secrets.team_urlpatterns,
                 *subscriptions.team_urlpatterns,
                 *trigger_tests.team_urlpatterns,
+                *usage.team_urlpatterns,
             ]
         ),
     ),

@@ -102,6 +102,7 @@ WATCHED: dict[str, WatchedTable] = {
 UNWATCHED: dict[str, str] = {
     "registry_use": _USE_COUNT,
     "registry_useday": _USE_COUNT,
+    "registry_activationday": _USE_COUNT,
     "registry_canonicaluse": _USE_COUNT,
     "registry_file": _WITH_VERSION,
     "registry_triggertestresult": _WITH_VERSION,
@@ -125,6 +126,7 @@ UNWATCHED: dict[str, str] = {
         "registry_collectionstate",
         "registry_auditentry",
         "registry_auditchain",
+        "registry_unknownactivation",
         "registry_devicelogin",
         "registry_import",
         "registry_importrow",

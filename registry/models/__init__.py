@@ -1,3 +1,4 @@
+from registry.models.activation import ActivationDay, ActivationTrigger, UnknownActivation
 from registry.models.audit import AuditChain, AuditEntry, Capacity
 from registry.models.canonical import (
     Canonical,

@@ -118,7 +118,7 @@ class CanonicalUse(models.Model):
     slug = models.CharField(max_length=64)
     caller = models.CharField(max_length=64)  # as in Use
     count = models.PositiveIntegerField(default=0)
-    last_kind = models.CharField(max_length=8, choices=UseKind.choices)
+    last_kind = models.CharField(max_length=10, choices=UseKind.choices)
     last_used_at = models.DateTimeField()
 
     class Meta:

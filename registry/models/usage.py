@@ -8,6 +8,7 @@ class UseKind(models.TextChoices):
     LOAD = "load", _("Loaded")
     INSTALL = "install", _("Installed")
     RUN = "run", _("Run")
+    ACTIVATION = "activation", _("Activated")
 
 
 class Use(models.Model):
@@ -15,7 +16,7 @@ class Use(models.Model):
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="uses")
     caller = models.CharField(max_length=64)
-    last_kind = models.CharField(max_length=8, choices=UseKind.choices)
+    last_kind = models.CharField(max_length=10, choices=UseKind.choices)
     count = models.PositiveIntegerField(default=0)
     last_counted_at = models.DateTimeField()
 
@@ -30,7 +31,7 @@ class UseDay(models.Model):
 
     skill = models.ForeignKey(Skill, models.CASCADE, related_name="use_days")
     version = models.CharField(max_length=64, blank=True)  # the version's number
-    kind = models.CharField(max_length=8, choices=UseKind.choices)
+    kind = models.CharField(max_length=10, choices=UseKind.choices)
     day = models.DateField()
     count = models.PositiveIntegerField(default=0)
 

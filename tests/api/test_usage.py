@@ -18,8 +18,8 @@ def test_the_usage_of_a_skill_says_how_its_score_came_about(version, as_alice, a
     as_bob.post("usage", {"skill": "docs/summarise"})
     as_alice.get("skills/docs/summarise/versions/1.0.0/archive").close()
     found = as_bob.get("skills/docs/summarise/usage").json()
-    assert found["kinds"] == {"load": 1, "install": 1, "run": 0}
-    assert found["by_version"] == [{"version": "1.0.0", "load": 0, "install": 1, "run": 0}]
+    assert found["kinds"] == {"load": 1, "install": 1, "run": 0, "activation": 0}
+    assert found["by_version"] == [{"version": "1.0.0", "load": 0, "install": 1, "run": 0, "activation": 0}]
     assert found["score"] == pytest.approx(found["count"] * found["factor"], abs=0.01)
     assert [day["load"] + day["install"] + day["run"] for day in found["by_day"]] == [2]
     assert (found["half_life_days"], found["floor"], found["dedupe_window_seconds"]) == (7, 0.1, 60)

@@ -13,15 +13,22 @@ from portal.pages.usage.presenters import Series, day_chart, rate_lines
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
-from registry.models import Skill, UseKind
+from registry.models import ActivationTrigger, Skill, UseKind
 from registry.usage import scores
+from registry.usage.activations import activations_by_trigger
 from worker.failures.groups import top_groups
 from worker.run_views.regression import MIN_SAMPLE
 from worker.run_views.statistics import skill_statistics
 
-_KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL)
-_NAMES = {UseKind.RUN: _("Runs"), UseKind.LOAD: _("Loads"), UseKind.INSTALL: _("Installs")}
-_USES = tuple(Series(_NAMES[kind], tone) for kind, tone in zip(_KINDS, ("info", "ok", "warn"), strict=True))
+_KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL, UseKind.ACTIVATION)
+_NAMES = {
+    UseKind.RUN: _("Runs"),
+    UseKind.LOAD: _("Loads"),
+    UseKind.INSTALL: _("Installs"),
+    UseKind.ACTIVATION: _("Activations"),
+}
+_TONES = ("info", "ok", "warn", "bad")
+_USES = tuple(Series(_NAMES[kind], tone) for kind, tone in zip(_KINDS, _TONES, strict=True))
 _OUTCOMES = (Series(_("Succeeded"), "ok"), Series(_("Other outcomes"), "bad"))
 
 
@@ -33,6 +40,7 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     context = layout(request, skill, "usage") | {
         "score": scores.explain_score(skill),
         "kinds": _kinds(skill, days),
+        "triggers": _triggers(skill),
         "versions": _versions(skill, request.actor),
         "days": [day for day in reversed(days) if day.total],
         "uses_chart": day_chart(
@@ -63,6 +71,13 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
     if earlier > 0:
         kinds.append({"name": _("Earlier uses, kind not recorded"), "count": earlier, "recent": 0})
     return kinds
+
+
+def _triggers(skill: Skill) -> list[tuple[str, int]]:
+    """The label and the number of reported activations of each trigger; [] without activations."""
+    counts = activations_by_trigger(skill)
+    rows = [(str(trigger.label), counts[trigger.value]) for trigger in ActivationTrigger]
+    return rows if any(counts.values()) else []
 
 
 def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:

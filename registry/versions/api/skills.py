@@ -27,6 +27,7 @@ from registry.models import Skill, UseKind, Visibility
 from registry.rates.limits import RateLimit
 from registry.search.query import Filters, search
 from registry.usage import recording, scores
+from registry.usage.activations import activations_by_trigger
 from registry.versions.lifecycle import settings
 
 operation = Operations("skills")
@@ -164,6 +165,13 @@ class UseKindsDoc(documents.Doc):
     load = serializers.IntegerField()
     install = serializers.IntegerField()
     run = serializers.IntegerField()
+    activation = serializers.IntegerField(help_text="Uses that agents reported with OpenTelemetry.")
+
+
+class ActivationTriggersDoc(documents.Doc):
+    typed = serializers.IntegerField(help_text="A person typed the skill's name.")
+    chosen = serializers.IntegerField(help_text="The model chose the skill.")
+    nested = serializers.IntegerField(help_text="Another skill used it.")
 
 
 class UsageDayDoc(UseKindsDoc):
@@ -186,6 +194,7 @@ class UsageDetailDoc(UsageDoc):
         help_text="Uses by kind. Several uses that count once have the kind of the first one."
     )
     by_version = UsageVersionDoc(many=True, help_text="Uses by version, highest version first.")
+    activations = ActivationTriggersDoc(help_text="All reported activations, also repeated ones.")
     by_day = UsageDayDoc(many=True, help_text="Days with uses within the last 90 days, oldest first.")
 
 
@@ -258,6 +267,7 @@ def usage_detail(skill: Skill, actor: Actor) -> dict[str, Any]:
         "by_version": [
             {"version": number, **_kinds(counts[number])} for number in numbers if number in counts
         ],
+        "activations": activations_by_trigger(skill),
         "by_day": [
             {"day": day.day.isoformat(), **_kinds(day.counts)}
             for day in scores.uses_by_day(skill)
