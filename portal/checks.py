@@ -54,7 +54,7 @@ def team_slugs_are_free(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
         return []
     return [
         Warning(
-            f"Package managers can't reach the skills of the team {slug}: the site uses the address /{slug}/ "
+            f"Package managers may not reach the skills of the team {slug}: the site uses the address /{slug}/ "
             "itself.",
             hint="Move the skills to a team with another slug.",
             id="skillquay.W003",

@@ -9,6 +9,7 @@ from portal.pages.audit import urls as audit
 from portal.pages.canonical import urls as canonical
 from portal.pages.catalog import urls as catalog
 from portal.pages.collections import urls as collections
+from portal.pages.docs import urls as docs
 from portal.pages.errors import views as errors
 from portal.pages.events import urls as events
 from portal.pages.failures import urls as failures
@@ -134,6 +135,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *command_line.urlpatterns,
     *mcp.urlpatterns,
     *well_known.urlpatterns,
+    # Last, because older sites can have a team "docs", whose skills package managers reach at /docs/.
+    *docs.urlpatterns,
 ]
 
 handler400 = errors.bad_request

@@ -19,6 +19,7 @@ from registry.models import Team
 # First part of the path → name of the link that is marked as current, if the two differ.
 _AREAS = {
     "": "home",
+    "api": "api-docs",
     "canonical": "canonicals",
     "skills": "catalog",
     "site": "site-status",
@@ -63,6 +64,7 @@ TEAMS = NavLink("teams", _("Teams"), "team")
 CANONICALS = NavLink("canonicals", _("Canonical skills"), "star")
 COLLECTIONS = NavLink("collections", _("Collections"), "folder")
 LISTING = NavLink("listing", _("Agent listing"), "list")
+_HELP = (NavLink("docs", _("Docs"), "reference"), NavLink("api-docs", _("API"), "code"))
 _AUTOMATION = (
     NavLink("events", _("Events"), "bolt"),
     NavLink("imports", _("Imports"), "download"),
@@ -95,15 +97,17 @@ def area_of(path: str) -> str:
 
 
 def navigation_groups(actor: Actor | None) -> list[NavGroup]:
-    """The groups that the actor may open; anonymous users get the catalog pages only."""
+    """The groups that the actor may open; anonymous users get the catalog pages and help."""
     if actor is None or actor.user is None:
-        return [NavGroup("", (HOME, SKILLS)), NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING))]
+        agents = NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING))
+        return [NavGroup("", (HOME, SKILLS)), agents, NavGroup(_("Help"), _HELP)]
     groups = [
         NavGroup("", tuple(_main_links(actor))),
         NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING)),
         NavGroup(_("Automation"), (*_AUTOMATION, _REVIEW)),
+        *([NavGroup(_("Administration"), _ADMIN)] if actor.is_administrator else []),
     ]
-    return [*groups, NavGroup(_("Administration"), _ADMIN)] if actor.is_administrator else groups
+    return [*groups, NavGroup(_("Help"), _HELP)]
 
 
 def phone_links(actor: Actor | None) -> list[NavLink]:

@@ -7,6 +7,7 @@ from itertools import islice
 from zoneinfo import ZoneInfo
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import escape, format_html
@@ -23,10 +24,12 @@ from portal.presenters.skill.kind import SkillKind, kind_of
 from portal.presenters.status import TONES
 from registry.matching.match import MatchReason
 from registry.models import Skill
+from registry.packages.problems import CODES
 from worker.core.display_budget import MAX_CELL, MAX_ROWS
 
 register = template.Library()
 register.filter(duration)
+_DOCUMENT = re.compile(r"\bdocs/([a-z0-9/-]+)\.md(#[\w-]+)?")
 _BACKTICKS = re.compile(r"`([^`<>]+)`")
 
 
@@ -69,8 +72,29 @@ def plain(value: object) -> SafeString:
 
 @register.filter
 def marked(value: object) -> SafeString:
-    """Formats the platform's sentences as ``plain`` does, and shows text between backticks as code."""
-    return mark_safe(_BACKTICKS.sub(r"<code>\1</code>", plain(value)))
+    """Formats the platform's sentences as ``plain`` does, shows text between backticks as code, and links
+    documents such as ``docs/start.md``.
+    """
+    html = _BACKTICKS.sub(r"<code>\1</code>", plain(value))
+    return mark_safe(_DOCUMENT.sub(lambda found: _document_link(*found.groups("")), html))
+
+
+def _document_link(name: str, anchor: str) -> str:
+    return f'<a href="{reverse("doc", args=[name])}{anchor}">docs/{name}.md</a>'
+
+
+@register.filter
+def code_link(code: object) -> SafeString:
+    """An error code as a link to its page in the docs; codes of skills, which have no page, as plain code."""
+    return docs_link(code) or mark_safe(f"<code>{plain(code)}</code>")
+
+
+@register.filter
+def docs_link(code: object) -> SafeString:
+    """A link to the page of an error code; "" for other values, such as the codes of Django's forms."""
+    if str(code) not in CODES:
+        return mark_safe("")
+    return format_html('<a href="{}"><code>{}</code></a>', reverse("error-code", args=[code]), code)
 
 
 @register.filter

@@ -65,7 +65,7 @@ def problem_response(request: HttpRequest | Request, *problems: Problem) -> Http
         "message": first.message(gettext),
         "remedy": first.remedy(gettext),
         "retryable": code.retryable,
-        "docs_url": absolute_url(f"/api/v1/errors/{first.code}"),
+        "docs_url": absolute_url(f"/docs/reference/errors/{first.code}/"),
         "request_id": request_id(request),
         "problems": [each.document(gettext) for each in problems],
     }

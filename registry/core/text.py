@@ -8,7 +8,7 @@ SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # Slugs that no team can have, because clients reach a team at /<team>/: the first parts of this site's paths,
 # and of protocols that the site will serve.
 _RESERVED = """
-    account anthropic api apm approvals c canonical clawhub collections errors events failures find
+    account anthropic api apm approvals c canonical clawhub collections docs errors events failures find
     forgot-password git glossary held hooks imports join listing match mcp memory new notifications npm openai
     otlp preferences publish reset-password rules runs schedules settings shared sign-in sign-out sign-up site
     skills static styleguide teams v1

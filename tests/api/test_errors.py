@@ -2,6 +2,7 @@ import json
 
 import pytest
 from django.db import OperationalError
+from django.test import Client
 
 from registry.api.error_response import problem_response
 from registry.core.errors import NOT_FOUND
@@ -9,6 +10,7 @@ from registry.log_context import ContextFilter
 from tests.addresses import filled
 from tests.api.conftest import THERE, assert_error, session_api
 from tests.api.test_walk import addresses
+from tests.pages import part
 
 pytestmark = [pytest.mark.row("P2"), pytest.mark.django_db]
 SKILL = "skills/docs/summarise"
@@ -161,7 +163,9 @@ def test_every_answer_has_a_request_id_and_keeps_a_good_one(anonymous):
 def test_the_docs_url_of_an_error_leads_to_its_code(anonymous, settings):
     document = anonymous.get("skills/docs/none").json()
     path = document["docs_url"].removeprefix(settings.SKILLQUAY_PUBLIC_URL)
-    assert anonymous.get(path).json()["code"] == "NOT_FOUND"
+    page = part(Client().get(path), "error-code")
+    assert page["code"] == "NOT_FOUND"
+    assert page.select("a", href="/api/v1/errors/NOT_FOUND")
 
 
 def test_an_accept_header_changes_nothing(anonymous):

@@ -1,8 +1,9 @@
 """Renders untrusted Markdown as inert HTML: no raw HTML, no script, no external requests."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, zip_longest
 from urllib.parse import quote, unquote, urlsplit
 
@@ -35,7 +36,9 @@ _ATTRIBUTES = {
     "span": {"class"},
     "pre": {"class", "tabindex"},
 }
+_LINK_REL = "nofollow noopener noreferrer"
 UrlBuilder = Callable[[str], str]  # returns the URL of a package file for its path
+TokenRewriter = Callable[[list[Token]], None]
 
 
 @dataclass(frozen=True)
@@ -63,18 +66,33 @@ def render_within(
     text: str, *, paths: Iterable[str], page: UrlBuilder, raw: UrlBuilder, cpu: CpuTime
 ) -> Rendered:
     """Renders the text as ``render`` does, and also returns whether the CPU time was sufficient."""
+    rewrite = partial(_rewrite_tokens, paths=frozenset(paths), page=page, raw=raw)
+    return render_blocks(text, rewrite=rewrite, cpu=cpu, attributes={}, link_rel=_LINK_REL)
+
+
+def render_blocks(
+    text: str,
+    *,
+    rewrite: TokenRewriter,
+    cpu: CpuTime,
+    attributes: Mapping[str, set[str]],
+    link_rel: str | None = None,
+) -> Rendered:
+    """Renders the text after ``rewrite`` has changed the tokens of each top-level block in place.
+
+    Removes attributes other than ``_ATTRIBUTES`` and ``attributes``. Sets ``link_rel`` on all links.
+    """
     document = _Document(text, cpu)
-    files = frozenset(paths)
     html = []
     for block in document.blocks():
-        _rewrite_tokens(block, files, page, raw)
+        rewrite(block)
         html.append(document.render(block))
     cleaned = nh3.clean(
         "".join(html),
         tags=_TAGS,
-        attributes=_ATTRIBUTES,
+        attributes={**_ATTRIBUTES, **attributes},
         url_schemes={"http", "https", "mailto"},
-        link_rel="nofollow noopener noreferrer",
+        link_rel=link_rel,
     )
     rest = f'<pre tabindex="0">{escape(document.rest)}</pre>' if document.rest else ""
     return Rendered(mark_safe(mark_hidden(cleaned + rest)), document.ran_out_of_time)

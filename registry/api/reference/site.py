@@ -101,7 +101,7 @@ class Codes(Endpoint):
 class CodeDetail(Endpoint):
     @operation("get_error_code", "Get an error code", answer=ErrorCodeDoc)
     def get(self, request: Request, code: str) -> HttpResponse:
-        """Returns the texts and properties of one code. The `docs_url` of an error points here."""
+        """Returns the texts and properties of one code."""
         if code not in CODES:
             raise NOT_FOUND.refusal(what="code", name=code[:80])
         return etag.document_response(request, _code(code_named(code)))

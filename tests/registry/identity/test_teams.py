@@ -35,7 +35,8 @@ def test_a_stranger_and_a_token_make_no_team(alice):
 
 
 def test_a_taken_name_is_refused(alice, team):
-    assert refused_code(teams.create_team, team.slug, "Docs", Actor(user=alice)) == "TEAM_EXISTS"
+    Team.objects.filter(pk=team.pk).update(slug="handbook")
+    assert refused_code(teams.create_team, "handbook", "Docs", Actor(user=alice)) == "TEAM_EXISTS"
     assert Team.objects.count() == 1
 
 

@@ -1,0 +1,117 @@
+"""The order of the documents: groups with translated titles, as the index and previous/next links use it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from portal.pages.docs.library import ERRORS, DocPage, Document, Library
+
+_GROUPS: list[tuple[str | Promise, str]] = [
+    (_("Start"), "start"),
+    (
+        _("Publish and maintain skills"),
+        "write-a-skill publish-a-skill manage-versions import-skills migrate-old-packages",
+    ),
+    (
+        _("Use skills from agents and programs"),
+        "call-the-api-from-an-agent use-the-api-from-python use-the-command-line connect-mcp-hosts "
+        "install-with-npx-skills install-with-npm install-with-clawhub install-with-git "
+        "show-skills-to-agents receive-webhooks schedule-runs cancel-and-repeat-runs get-notified share-runs",
+    ),
+    (
+        _("Decide what runs"),
+        "approve-runs-and-set-rules use-secrets review-held-versions set-canonical-skills review-memory",
+    ),
+    (
+        _("Operate a site"),
+        "run-a-production-site size-a-site add-a-worker-host deploy-containers deploy-with-systemd "
+        "move-to-postgresql-and-s3 monitor-a-site back-up-and-restore upgrade add-people-and-teams "
+        "sign-in-with-your-identity-provider set-team-limits remove-old-runs rotate-keys release",
+    ),
+    (
+        _("Configure the sandbox"),
+        "harden-the-sandbox allow-dependencies connect-a-model use-another-sandbox-backend",
+    ),
+]
+_FOLDERS: list[tuple[str | Promise, str]] = [
+    (_("More guides"), "howto/"),
+    (_("Reference"), "reference/"),
+    (_("Explanation"), "explanation/"),
+    (_("Glossary"), ""),
+]
+
+
+@dataclass(frozen=True)
+class DocGroup:
+    title: str | Promise
+    entries: tuple[IndexEntry, ...]
+
+
+@dataclass(frozen=True)
+class IndexEntry:
+    """A document, or the list of error codes, which has no ``document``."""
+
+    title: str | Promise
+    url: str
+    document: Document | None = None
+
+
+def groups(library: Library) -> list[DocGroup]:
+    """All documents. Documents that no group names are at the end of those of their folder."""
+    documents = dict(library.documents)
+    found = [DocGroup(title, tuple(_take(names.split(), documents))) for title, names in _GROUPS]
+    for title, folder in _FOLDERS:
+        own = [name for name in documents if name.startswith(folder)]
+        entries = [_entry(documents.pop(name)) for name in own]
+        if folder and ERRORS.startswith(folder):
+            entries.append(IndexEntry(_("Error codes"), reverse("error-codes")))
+        found.append(DocGroup(title, tuple(sorted(entries, key=lambda entry: str(entry.title).lower()))))
+    return [group for group in found if group.entries]
+
+
+def _take(names: Sequence[str], documents: dict[str, Document]) -> Iterator[IndexEntry]:
+    for name in names:
+        document = documents.pop(name, None) or documents.pop(f"howto/{name}", None)
+        if document:
+            yield _entry(document)
+
+
+def _entry(document: Document) -> IndexEntry:
+    return IndexEntry(document.title, document.url, document)
+
+
+def group_of(page: DocPage, library: Library) -> DocGroup:
+    """The group that contains the page's document."""
+    return next(
+        group
+        for group in groups(library)
+        for entry in group.entries
+        if entry.document and entry.document.name == page.document
+    )
+
+
+def neighbors(page: DocPage, library: Library) -> tuple[IndexEntry | None, IndexEntry | None]:
+    """The pages before and after this one in the order of the index, with their titles."""
+    entries = [entry for group in groups(library) for entry in group.entries]
+    pages = [
+        (each.name, IndexEntry(page_title(entry.document, each), each.url, entry.document))
+        for entry in entries
+        if entry.document
+        for each in entry.document.pages
+    ]
+    at = [name for name, _entry in pages].index(page.name)
+    before = pages[at - 1][1] if at else None
+    after = pages[at + 1][1] if at + 1 < len(pages) else None
+    return before, after
+
+
+def page_title(document: Document, page: DocPage) -> str:
+    """The document's title, and on its further pages also that of the first section."""
+    if page is document.pages[0]:
+        return document.title
+    return f"{document.title}: {page.headings[0].text}"

@@ -1,0 +1,66 @@
+"""Renders the pages of documents as HTML and keeps it in the process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+from markdown_it.token import Token
+
+from portal.pages.docs.library import DocPage, Heading, Library
+from portal.presenters.content.markdown import render_blocks
+from worker.core.display_budget import CpuTime
+
+_CPU_SECONDS = 30  # documents are part of the installation, so their size is known
+_ATTRIBUTES = {"a": {"href", "title", "class", "aria-label"}} | {f"h{level}": {"id"} for level in range(2, 7)}
+
+
+@lru_cache(maxsize=256)
+def page_html(library: Library, page: DocPage) -> SafeString:
+    headings = iter(page.headings)
+
+    def rewrite(block: list[Token]) -> None:
+        _set_anchors(block, headings)
+        _resolve_links(block, library, page)
+
+    return render_blocks(page.text, rewrite=rewrite, cpu=CpuTime(_CPU_SECONDS), attributes=_ATTRIBUTES).html
+
+
+def _set_anchors(block: list[Token], headings: Iterator[Heading]) -> None:
+    heading = next(headings, None) if block[0].type == "heading_open" else None
+    if heading is None:
+        return
+    anchor = heading.anchor
+    block[0].attrs["id"] = anchor
+    link = Token("link_open", "a", 1)
+    link.attrs = {"href": f"#{anchor}", "class": "muted", "aria-label": "Link to this section"}
+    sign, space = Token("text", "", 0, content="#"), Token("text", "", 0, content=" ")
+    block[1].children = [*(block[1].children or ()), space, link, sign, Token("link_close", "a", -1)]
+
+
+def _resolve_links(tokens: list[Token], library: Library, page: DocPage) -> None:
+    """Links to other files of the repository become text, because the site does not serve these files."""
+    is_text = False
+    for token in tokens:
+        if token.type == "link_open":
+            is_text = not _resolve_link(token, library, page)
+        elif token.type == "image":
+            name = str(token.attrs.get("src", "")).rpartition("images/")[2]
+            if name in library.images:
+                token.attrs["src"] = reverse("doc-image", args=[name])
+        if is_text and token.type in ("link_open", "link_close"):
+            token.type, token.tag = "text", ""
+        if token.children:
+            _resolve_links(token.children, library, page)
+
+
+def _resolve_link(token: Token, library: Library, page: DocPage) -> bool:
+    address = str(token.attrs.get("href", ""))
+    if "class" in token.attrs or address.startswith(("http:", "https:", "mailto:", "/")):
+        return True
+    url = library.resolve(address, page.document)
+    if url is not None:
+        token.attrs["href"] = url
+    return url is not None
