@@ -54,8 +54,8 @@ def team_slugs_are_free(app_configs: Sequence[AppConfig] | None, **kwargs: Any) 
         return []
     return [
         Warning(
-            f"Package managers may not reach the skills of the team {slug}: the site uses the address /{slug}/ "
-            "itself.",
+            f"Package managers may not reach the skills of the team {slug}: the site uses the address "
+            f"/{slug}/ itself.",
             hint="Move the skills to a team with another slug.",
             id="skillquay.W003",
         )
