@@ -53,6 +53,8 @@ class RegistryConfig(AppConfig):
         for room in _ERRORS:
             import_module(room)  # importing it declares its error codes
         from registry.changes import install
+        from registry.erasure.hooks import version_erased
+        from registry.facades import built_files
         from registry.imports.readers import archive
         from registry.storage.blobs import referenced_digests
         from registry.versions.publishing import checks
@@ -62,6 +64,8 @@ class RegistryConfig(AppConfig):
         referenced_digests.connect(_version_digests)
         checks.checks_provider.connect(_publication_checks)
         referenced_digests.connect(archive.references)
+        referenced_digests.connect(built_files.references)
+        version_erased.connect(built_files.forget_skill)
 
 
 def _publication_checks() -> PublicationChecks:

@@ -121,6 +121,7 @@ UNWATCHED: dict[str, str] = {
     "registry_user_user_permissions": "Django's groups and permissions decide nothing here.",
 } | dict.fromkeys(
     (
+        "registry_builtfile",
         "registry_collection",
         "registry_collectionitem",
         "registry_collectionstate",

@@ -1,5 +1,6 @@
 from registry.models.activation import ActivationDay, ActivationTrigger, UnknownActivation
 from registry.models.audit import AuditChain, AuditEntry, Capacity
+from registry.models.built_file import BuiltFile
 from registry.models.canonical import (
     Canonical,
     CanonicalChange,

@@ -1,18 +1,35 @@
-"""Keeps built repositories and answers in memory, and builds one repository at a time in each process."""
+"""Keeps built repositories and answers in memory, and builds one repository at a time in each process.
+Answers about a skill are also kept as blobs, so that a new process need not build its repository.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from registry.facades import built_files
 from registry.facades.git import upload_pack
 from registry.facades.git.errors import GIT_BUSY
 from registry.facades.git.objects import BuiltRepository
 
 MAX_BYTES = 48 * 1024 * 1024  # of all repositories and answers of a process
 WAIT_S = 20.0  # for the repository that is built at the moment
+
+
+FORMAT = 1  # of the answers; another number builds all of them again
+_AGENT = re.compile(rb" (?:agent|session-id)=[^\s]*")  # capabilities that do not change an answer
+
+
+@dataclass(frozen=True)
+class RepositorySource:
+    """The key of a repository and the function that builds it; ``skill_id`` for the repository of a skill."""
+
+    key: str
+    build: Callable[[], BuiltRepository]
+    skill_id: int | None = None
 
 
 class _Kept:
@@ -72,20 +89,41 @@ def repository(key: str, build: Callable[[], BuiltRepository]) -> BuiltRepositor
         _building.release()
 
 
-def answer(found: BuiltRepository, body: bytes) -> bytes:
-    """Like ``upload_pack.answer``, but keeps answers to clones, because many clients send the same body. Also
-    raises GIT_BUSY like ``repository``.
+def advertisement(source: RepositorySource) -> bytes:
+    """The references of the repository. Raises GIT_BUSY and the errors of ``source.build``."""
+    return _stored(source, b"references", lambda found: upload_pack.advertisement(found.repo))
+
+
+def answer(source: RepositorySource, body: bytes) -> bytes:
+    """Like ``upload_pack.answer``. Answers to clones are kept, because many clients send the same body.
+    Raises GIT_BUSY and the errors of ``source.build``, too.
     """
-    key = f"{found.key}:{hashlib.sha256(body).hexdigest()}"
+    if b"have " in body:
+        return _locked(
+            repository(source.key, source.build), lambda found: upload_pack.answer(found.repo, body)
+        )
+    return _stored(source, _AGENT.sub(b"", body), lambda found: upload_pack.answer(found.repo, body))
+
+
+def _stored(source: RepositorySource, request: bytes, build: Callable[[BuiltRepository], bytes]) -> bytes:
+    """The answer to the request from memory, from a blob, or built, one at a time."""
+    key = built_files.key_of("git", FORMAT, source.key, request.hex())
     kept = _kept.get(key)
     if isinstance(kept, bytes):
         return kept
+    data = built_files.read(key) if source.skill_id else None
+    if data is None:
+        data = _locked(repository(source.key, source.build), build)
+        if source.skill_id:
+            built_files.keep("git", key, data, skill_id=source.skill_id, source=source.key)
+    _kept.add(key, data, len(data))
+    return data
+
+
+def _locked(found: BuiltRepository, build: Callable[[BuiltRepository], bytes]) -> bytes:
     if not _building.acquire(timeout=WAIT_S):
         raise GIT_BUSY.refusal()
     try:
-        data = upload_pack.answer(found.repo, body)
+        return build(found)
     finally:
         _building.release()
-    if b"have " not in body:
-        _kept.add(key, data, len(data))
-    return data

@@ -17,8 +17,8 @@ from registry.facades.git import kept, upload_pack
 from registry.facades.git.collections import collection_document, collection_repository
 from registry.facades.git.errors import GIT_READ_ONLY
 from registry.facades.git.history import build_history, history_of
+from registry.facades.git.kept import RepositorySource
 from registry.facades.git.marketplace import build_marketplace, marketplace_of, plugins_of
-from registry.facades.git.objects import BuiltRepository
 from registry.facades.git.plugins import claude_marketplace
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require
@@ -66,15 +66,17 @@ class _GitEndpoint(FacadeEndpoint):
         require(self.actor, Action.INSTALL, skill=skill)
         return skill
 
-    def repository(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> BuiltRepository:
+    def source(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> RepositorySource:
+        """The repository of the address. Raises NOT_FOUND."""
         if name := self.kwargs.get("collection"):
-            return kept.repository(*collection_repository(str(team), name, self.actor))
+            return RepositorySource(*collection_repository(str(team), name, self.actor))
         if skill is None:
             market = marketplace_of(team, self.actor)
-            return kept.repository(market.key, lambda: build_marketplace(market))
+            return RepositorySource(market.key, lambda: build_marketplace(market))
         history = history_of(skill, self.actor)
-        key = history.key(as_plugin=as_plugin)
-        return kept.repository(key, lambda: build_history(history, as_plugin=as_plugin))
+        return RepositorySource(
+            history.key(as_plugin=as_plugin), lambda: build_history(history, as_plugin=as_plugin), skill.pk
+        )
 
 
 @extend_schema(exclude=True)
@@ -93,8 +95,8 @@ class References(_GitEndpoint):
     ) -> HttpResponse:
         if request.query_params.get("service") != "git-upload-pack":
             raise GIT_READ_ONLY.refusal()
-        found = self.repository(self.skill(team, slug), team, as_plugin=as_plugin)
-        return _response(upload_pack.advertisement(found.repo), "advertisement")
+        source = self.source(self.skill(team, slug), team, as_plugin=as_plugin)
+        return _response(kept.advertisement(source), "advertisement")
 
 
 @extend_schema(exclude=True)
@@ -114,12 +116,12 @@ class UploadPack(_GitEndpoint):
         needs_token: bool = False,
     ) -> HttpResponse:
         skill = self.skill(team, slug)
-        found = self.repository(skill, team, as_plugin=as_plugin)
+        source = self.source(skill, team, as_plugin=as_plugin)
         chunks = iter(lambda: request._request.read(bodies.CHUNK_BYTES), b"")
         body = upload_pack.unpacked_body(
             chunks, is_gzip=request.headers.get("Content-Encoding", "").lower() == "gzip"
         )
-        data = kept.answer(found, body)
+        data = kept.answer(source, body)
         if skill and b"PACK" in data[:2000]:
             note_use(skill_use(skill, UseKind.INSTALL), self.actor.caller)
         return _response(data, "result")

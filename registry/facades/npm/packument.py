@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from registry.core.addresses import absolute_url
 from registry.core.time import rfc3339
-from registry.facades.npm.tarballs import package_name, tarball_facts
+from registry.facades.npm.tarballs import TarballFacts, all_tarball_facts, package_name
 from registry.identity.actors import Actor
 from registry.models import Skill, Version
 
@@ -25,12 +25,13 @@ def packument(skill: Skill, team: str, actor: Actor) -> dict[str, Any]:
     """
     name = package_name(team, skill.slug)
     versions = list(_versions(skill, actor))
+    facts = all_tarball_facts(versions, name)
     return {
         "_id": name,
         "name": name,
         "description": skill.description,
         "dist-tags": _tags(skill, versions),
-        "versions": {version.number: _version(version, name) for version in versions},
+        "versions": {version.number: _version(version, name, facts[version.pk]) for version in versions},
         "time": {
             "created": rfc3339(skill.created_at),
             "modified": rfc3339(skill.updated_at),
@@ -62,8 +63,7 @@ def _versions(skill: Skill, actor: Actor) -> Iterable[Version]:
         yield version
 
 
-def _version(version: Version, name: str) -> dict[str, Any]:
-    facts = tarball_facts(version, name)
+def _version(version: Version, name: str, facts: TarballFacts) -> dict[str, Any]:
     row = {
         **facts.package_json,
         "_id": f"{name}@{version.number}",

@@ -9,11 +9,12 @@ import json
 import struct
 import tarfile
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from registry.api.attachments import StoredFile
+from registry.facades import built_files
 from registry.models import Version
 from registry.packages.archive.repack import read_repacked
 from registry.packages.package import PackageFile
@@ -26,6 +27,9 @@ _MAX_KNOWN = 20_000  # tarballs whose digests a process remembers, about 300 byt
 # Fields of the author's package.json that npm needs to load the scripts. ``scripts`` is left out, because npm
 # would execute it at installation.
 _KEPT_FIELDS = ("type", "exports", "imports", "main", "engines", "dependencies", "optionalDependencies")
+
+
+_FORMAT = 1  # of the tarballs; another number builds all of them again
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,9 @@ class TarballFacts:
     package_json: Mapping[str, Any]
 
 
+_known: dict[str, TarballFacts] = {}
+
+
 def package_name(team: str, slug: str) -> str:
     return f"@{team}/{slug}"
 
@@ -50,22 +57,54 @@ def tarball(version: Version, name: str) -> bytes:
     return _build(read_repacked(blobs.read(version.digest)), _identity(version, name))[0]
 
 
+def kept_tarball(version: Version, name: str) -> StoredFile | None:
+    """The kept file with the bytes of ``tarball``; None if it could not be kept."""
+    row = built_files.find([_key(version, name)]).get(_key(version, name))
+    return StoredFile(row.digest, row.size) if row else None
+
+
 def tarball_facts(version: Version, name: str) -> TarballFacts:
-    """The digests of ``tarball``, computed once in each process. Raises the errors of ``blobs.read``."""
-    return _facts(version.digest, json.dumps(_identity(version, name)))
+    """The digests of ``tarball``. Raises the errors of ``blobs.read``."""
+    return all_tarball_facts([version], name)[version.pk]
 
 
-@lru_cache(maxsize=_MAX_KNOWN)
-def _facts(digest: str, identity: str) -> TarballFacts:
-    files = read_repacked(blobs.read(digest))
-    data, package_json = _build(files, json.loads(identity))
-    return TarballFacts(
+def all_tarball_facts(versions: Sequence[Version], name: str) -> dict[int, TarballFacts]:
+    """The digests of the versions' tarballs, by version id. Each tarball is built and kept once; later
+    processes read its digests. Raises the errors of ``blobs.read``.
+    """
+    keys = {version.pk: _key(version, name) for version in versions}
+    missing = [key for key in keys.values() if key not in _known]
+    stored = built_files.find(missing) if missing else {}
+    if len(_known) > _MAX_KNOWN:
+        _known.clear()
+    found = {}
+    for version in versions:
+        key = keys[version.pk]
+        facts = _known.get(key)
+        if facts is None:
+            row = stored.get(key)
+            facts = TarballFacts(**row.facts) if row else _build_and_keep(version, name, key)
+            _known[key] = facts
+        found[version.pk] = facts
+    return found
+
+
+def _build_and_keep(version: Version, name: str, key: str) -> TarballFacts:
+    files = read_repacked(blobs.read(version.digest))
+    data, package_json = _build(files, _identity(version, name))
+    facts = TarballFacts(
         "sha512-" + base64.b64encode(hashlib.sha512(data).digest()).decode(),
         hashlib.sha1(data, usedforsecurity=False).hexdigest(),
         sum(len(file.data) for file in files),
         len(files),
         package_json,
     )
+    built_files.keep("npm", key, data, skill_id=version.skill_id, facts=asdict(facts))
+    return facts
+
+
+def _key(version: Version, name: str) -> str:
+    return built_files.key_of("npm", _FORMAT, version.digest, _identity(version, name))
 
 
 def _identity(version: Version, name: str) -> dict[str, Any]:

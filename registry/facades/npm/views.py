@@ -6,20 +6,21 @@ import json
 from typing import Any
 
 from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag
-from registry.api.attachments import disable_rendering
+from registry.api.attachments import make_attachment, stored_response
 from registry.api.schema import Query, read_query
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
 from registry.core.time import rfc3339
 from registry.facades.endpoint import FacadeEndpoint
 from registry.facades.npm.packument import packument, unheld_versions
-from registry.facades.npm.tarballs import package_name, tarball, tarball_facts
+from registry.facades.npm.tarballs import kept_tarball, package_name, tarball, tarball_facts
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.identity.permissions import Action, require
 from registry.lookup import canonical as canonicals
@@ -67,7 +68,7 @@ class Tarball(_NpmEndpoint):
 
     required_actions = {"GET": (Action.INSTALL,)}
 
-    def get(self, request: Request, team: str, slug: str, path: str) -> HttpResponse:
+    def get(self, request: Request, team: str, slug: str, path: str) -> HttpResponseBase:
         skill = self.find(team, slug)
         number = path.removeprefix(f"{slug}-").removesuffix(".tgz")
         version = unheld_versions(skill, self.actor).filter(number=number).first()
@@ -81,9 +82,9 @@ class Tarball(_NpmEndpoint):
         if request.method == "GET":
             version.skill.resolved_canonical = skill.resolved_canonical
             note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
-        response = HttpResponse(tarball(version, name), content_type="application/octet-stream")
-        response["ETag"] = tag
-        return etag.set_private(disable_rendering(response, path))
+        if kept := kept_tarball(version, name):
+            return etag.set_private(make_attachment(stored_response(kept), path, tag))
+        return etag.set_private(make_attachment(HttpResponse(tarball(version, name)), path, tag))
 
 
 class NpmSearchQuery(Query):

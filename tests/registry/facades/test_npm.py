@@ -57,10 +57,12 @@ def test_packument_names_a_tarball_with_the_digests_that_npm_checks(report, sett
 
 def test_tarball_is_the_same_each_time(report):
     path = f"/npm/{NAME}/-/weekly-report-1.2.0.tgz"
-    assert get(path).getvalue() == get(path).getvalue()
-    etag = get(path)["ETag"]
-    get(path, status=304, **{"If-None-Match": etag})
-    assert Client().head(path)["ETag"] == etag
+    first, second = get(path), get(path)
+    assert first.getvalue() == second.getvalue()
+    get(path, status=304, **{"If-None-Match": first["ETag"]})
+    head = Client().head(path)
+    head.close()
+    assert head["ETag"] == first["ETag"]
 
 
 def test_authors_package_json_keeps_what_scripts_need_and_nothing_that_npm_executes(team, alice):
@@ -119,13 +121,13 @@ def test_private_package_is_there_for_a_token_of_its_team_only(report, alice, ch
         assert get("/npm/-/v1/search?text=weekly+report", **headers).json()["objects"] == []
     member = {"Authorization": f"Bearer {secret_of(alice)}"}
     assert packument(**member)["name"] == NAME
-    get(tarball, **member)
+    get(tarball, **member).close()
 
 
 def test_only_a_tarball_counts_as_an_install(report):
     packument()
     assert not Use.objects.exists()
-    get(f"/npm/{NAME}/-/weekly-report-1.2.0.tgz")
+    get(f"/npm/{NAME}/-/weekly-report-1.2.0.tgz").close()
     assert Use.objects.get().last_kind == "install"
 
 
