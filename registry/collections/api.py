@@ -1,4 +1,4 @@
-"""Endpoints of collections."""
+"""API endpoints that list, create, change and delete collections, and return their prompt sections."""
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes

@@ -14,8 +14,8 @@ MAX_SKILLS = 500  # that clients get of a computed collection
 
 @dataclass(frozen=True)
 class Member:
-    """A skill of a collection. ``version`` is None if the item's version is held, or if its channel is
-    missing or points to a yanked version.
+    """A skill of a collection. ``version`` is None if clients can't get the skill now, for example because
+    the pinned version is held.
     """
 
     skill: Skill
@@ -42,7 +42,7 @@ class NamedVersion:
 
 def members(collection: Collection, actor: Actor) -> list[Member]:
     """The skills of the collection that the actor may see, in order. Skills that are hidden from the actor
-    are omitted, whatever the collection's visibility.
+    are omitted, whatever the collection's visibility. A computed collection has at most ``MAX_SKILLS``.
     """
     if is_computed(collection):
         rows = Skill.objects.discoverable_by(actor).filter(team=collection.team, latest__isnull=False)

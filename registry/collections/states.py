@@ -24,8 +24,8 @@ class VisibleState:
 
 
 def visible_states(collection: Collection, actor: Actor) -> list[VisibleState]:
-    """The states of a stored collection, oldest first, without consecutive equal ones. Adds the current state
-    if versions were published or channels were moved since the last one.
+    """The latest states of a stored collection, oldest first, without consecutive equal ones; see ``STEP``
+    for their number. Stores the current state first if it differs from the last one.
     """
     record_state(collection)
     total = collection.states.count()

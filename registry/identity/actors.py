@@ -48,7 +48,9 @@ class Actor:
 
     @cached_property
     def roles(self) -> dict[int, Role]:
-        """The user's current role by team id."""
+        """The user's role by team id; for a token of one team, only that team's. Cached until
+        ``forget_memberships``.
+        """
         return {team: Role(role) for team, role, _ in self._memberships}
 
     @cached_property
@@ -63,7 +65,7 @@ class Actor:
         return found
 
     def forget_memberships(self) -> None:
-        """Clears the cached memberships, after one was added."""
+        """Clears the cached memberships, so that their next use reads them from the database."""
         for name in ("_memberships", "roles", "shared_run_team_ids"):
             self.__dict__.pop(name, None)
 

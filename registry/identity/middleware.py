@@ -18,7 +18,9 @@ class ActorRequest(HttpRequest):
 
 
 class ActorMiddleware:
-    """Sets ``request.actor`` from the session, lazily: the session is read at the first use of the actor."""
+    """Sets ``request.actor``, and binds the client address for audit entries while the request runs. The
+    session is read only when the actor is first used.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

@@ -94,7 +94,7 @@ _VISIBILITIES = {
 
 
 def standing(actor: Actor, team_id: int | None) -> Standing:
-    """The actor's current relation to the team. Without a team, signed-in users are strangers."""
+    """The actor's relation to the team. Without a team, signed-in users are strangers."""
     if actor.is_administrator:
         return Standing.ADMINISTRATOR
     if not actor.is_signed_in:

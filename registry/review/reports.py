@@ -1,8 +1,8 @@
 """Reports of problems with versions. Reviewers of the version's team decide on them.
 
 A version reported as malicious is excluded from search, match and listings outside its team until
-the decision. This happens immediately if a reviewer reports it, otherwise after
-SKILLQUAY_REPORTS_TO_HIDE reports.
+the decision. This happens immediately if a reviewer reports it, otherwise once
+SKILLQUAY_REPORTS_TO_HIDE users have reported it. With 0, only reviewers' reports have this effect.
 """
 
 from datetime import timedelta
@@ -34,8 +34,8 @@ def report_version(version: Version, actor: Actor, *, reason: str, text: str = "
     malicious content require it.
 
     Raises the refusals of ``lock_version``, TEXT_INVALID, and ValueError for an unknown reason. Raises
-    REPORT_OPEN for a second open report of a user, and REPORT_DECIDED if an earlier one with this reason was
-    decided. Raises REPORTS_TOO_MANY above the daily limit.
+    REPORT_OPEN if the user has an open report on the version, and REPORT_DECIDED if an earlier one with this
+    reason was decided. Raises REPORTS_TOO_MANY at the user's limit for the last 24 hours.
     """
     version = lock_version(version, actor, Action.REPORT)
     text = texts.validated(
@@ -62,7 +62,7 @@ def dismiss_report(row: Report, actor: Actor, *, reason: str) -> Report:
     """Dismisses the report. This ends the exclusion of the version unless other open reports require it.
 
     Raises TEXT_INVALID for the reason, the refusals of ``lock_version``, REPORT_OWN for the version's
-    publisher, and REPORT_DECIDED.
+    publisher unless they are an administrator, and REPORT_DECIDED if the report is not open.
     """
     return _decide(row, ReportState.DISMISSED, actor, reason)
 

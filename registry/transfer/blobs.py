@@ -34,7 +34,7 @@ class BlobTotals:
 
 
 class StorageSource:
-    """The blobs of a storage."""
+    """Lets ``copy_blobs`` read from the blob storage of an installation."""
 
     def __init__(self, storage: BlobBackend) -> None:
         self.storage = storage
@@ -47,9 +47,9 @@ class StorageSource:
 
 
 def copy_blobs(source: BlobSource, target: BlobBackend) -> Iterator[BlobTotals]:
-    """Copies the missing blobs with a few threads. Yields the totals after each blob.
+    """Copies the missing blobs with a few threads. Yields the totals at the start and after each blob.
 
-    Does not count a blob that a user deletes during the copy.
+    A damaged blob is listed in the totals and not copied. A blob deleted during the copy is skipped.
     """
     present = {key for key, _size in target.older_than(_ALL)}
     totals = BlobTotals()

@@ -40,7 +40,9 @@ class CommandBuilder:
     accepts_unknown: bool = False
 
     def add(self, parameter: Parameter) -> None:
-        """Adds the parameter. It replaces an earlier parameter with the same name and flags."""
+        """Adds the parameter, or replaces an earlier one with the same name and flags. Ignores a new
+        parameter if the command already has ``MAX_PARAMETERS``.
+        """
         is_same = [each.name == parameter.name and each.flags == parameter.flags for each in self.parameters]
         if any(is_same):
             self.parameters[is_same.index(True)] = parameter
