@@ -1,4 +1,4 @@
-"""Public URLs of this site."""
+"""Builds absolute URLs from the site's public URL."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,13 +22,15 @@ def has_url_prefix() -> bool:
 
 
 def set_url_prefix(prefix: str) -> None:
-    """Sets the start of the paths of public URLs, such as ``c/SECRET/``, until ``reset_url_prefix`` ends."""
+    """Sets the start of the paths of public URLs, such as ``c/SECRET/``, until the end of the
+    ``reset_url_prefix`` block.
+    """
     _prefix.set(prefix)
 
 
 @contextmanager
 def reset_url_prefix() -> Iterator[None]:
-    """Removes the prefix at the end of the ``with`` block."""
+    """Context manager whose block starts without a prefix. A prefix set in the block ends with it."""
     token = _prefix.set("")
     try:
         yield

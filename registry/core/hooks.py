@@ -67,7 +67,7 @@ module_loads_hook: Hook[[Version], tuple[ModuleLoadResult, ...]] = Hook()
 
 
 def module_loads(version: Version) -> tuple[ModuleLoadResult, ...]:
-    """The modules that runs of the version call, with their states."""
+    """For each ``execute`` module of the version, whether runs can load it."""
     return tuple(row for rows in module_loads_hook.send(version) for row in rows)
 
 

@@ -1,4 +1,4 @@
-"""Timestamps in responses."""
+"""Formats times for responses."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Endpoints of imports, their reports, and the sources of teams."""
+"""Endpoints that import skills, report on imports and manage a team's sources."""
 
 import hashlib
 from typing import Any
@@ -201,7 +201,9 @@ class ImportDetail(Endpoint):
 
     @operation("get_import", "Get an import", query=ReportQuery, answer=ImportDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the import, with a row per folder or file. `processed` of `total` shows the progress."""
+        """Returns the import and a page of its rows, one per folder or file. `processed` of `total` shows
+        the progress.
+        """
         report = sources.find_import(uid, self.actor)
         query = read_query(ReportQuery, request)
         page = pagination.read_page(f"rows {uid}", query, kinds=(int,))
@@ -271,7 +273,9 @@ class SourceImports(Endpoint):
     )
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Imports the source again. The rows of unchanged skills have the outcome `unchanged`."""
+        """Imports the source again. If the source has not changed, the report has no rows; otherwise,
+        unchanged skills have the outcome `unchanged`.
+        """
         read_query(WaitQuery, request)
         report = queue.request_import(sources.find_source(uid, self.actor), self.actor)
         return _accepted_response(request, report)
@@ -311,8 +315,8 @@ def _problem_fields(of: Import | ImportRow) -> dict[str, Any]:
 
 def _read_request(request: Request) -> tuple[dict[str, Any], bytes | None]:
     """The validated import request, and the bytes of the archive or None for a JSON body. Raises
-    UPLOAD_EMPTY, MEDIA_TYPE_UNSUPPORTED, TEAM_REQUIRED for an archive without a team, or the errors of the
-    body and the query.
+    UPLOAD_EMPTY for an empty body, MEDIA_TYPE_UNSUPPORTED for any other type, and TEAM_REQUIRED for an
+    archive without a team. Also raises the errors of the body and the query.
     """
     kind = (request.content_type or "").split(";")[0].strip().lower()
     if not bodies.content_length(request):

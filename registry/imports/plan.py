@@ -71,8 +71,8 @@ def _plan_skipped(each: SkippedPath) -> ImportPlan:
 
 
 def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill], team: Team) -> ImportPlan:
-    """The plan for a candidate. Unchanged if the last import had the same digest, and refused if the
-    candidate can't be read or has errors. Otherwise the candidate is to be published.
+    """The plan for a candidate: unchanged if the same content was imported from this path before, refused
+    if the candidate can't be read or has errors, otherwise to be published.
     """
     try:
         layout = lay_out(candidate.read(), package_limits(), repacked=True)
@@ -95,8 +95,8 @@ def _plan_candidate(candidate: SkillCandidate, known: Mapping[str, ImportedSkill
 
 
 def _resolve_conflicts(plans: Sequence[ImportPlan]) -> list[ImportPlan]:
-    """Of the candidates with the same slug and tag version, keeps the most deeply nested one. If several are
-    equally deep and their contents differ, refuses all of them.
+    """Of the candidates with the same slug and tag version, keeps the most deeply nested one. If several
+    are equally deep, refuses all of them if their contents differ, otherwise keeps the first.
     """
     rivals: dict[tuple[str, str], list[ImportPlan]] = defaultdict(list)
     for each in plans:

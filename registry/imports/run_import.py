@@ -75,8 +75,9 @@ def import_now(source: Source, actor: Actor) -> Import:
 
 
 def preview_import(source: Source, actor: Actor) -> list[ReportRow]:
-    """The rows that an import would write. Reads the source but writes nothing. Raises Refusal if the actor
-    may not publish, or if the source can't be read or is empty.
+    """The rows that an import would write. Reads the source and stores nothing; for an archive, discards
+    the blob that ``prepare_source`` stored. Raises Refusal if the actor may not publish, or if the source
+    can't be read or is empty.
     """
     require(actor, Action.PUBLISH, team=source.team)
     with tempfile.TemporaryDirectory(prefix="skillquay-import-") as scratch:

@@ -179,7 +179,9 @@ def reindex(*, every: bool = False) -> Iterator[int]:
 
 
 def compute_postings(manifest: Manifest, body: str) -> dict[str, tuple[int, Field]]:
-    """Each term of a skill with its weight and fields, as ``index_skill`` stores them."""
+    """Each term of a version with its weight and fields, in the form that ``index_skill`` stores. Phrases
+    that were accepted on the site are not included.
+    """
     return _weigh_terms(_texts(manifest, body))
 
 

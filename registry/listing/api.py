@@ -1,4 +1,4 @@
-"""Endpoints of the agent listing and of the tools ``skills_list`` and ``skills_load``."""
+"""Endpoints with which agents list and load the skills recommended to them."""
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -138,9 +138,9 @@ class Listings(Endpoint):
         },
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns the skills of your teams, of the teams they subscribe to, and bundled and canonical skills.
-        The listing takes at most 1 % of the context window. The format `json` includes the reason for each
-        skill; the other formats are for prompts.
+        """Returns the skills of your teams, of the teams they subscribe to, and bundled and canonical
+        skills. The listing takes at most 1 % of the context window, unless the bundled skills alone need
+        more. The format `json` includes the reason for each skill; the other formats are for prompts.
         """
         query = read_query(ListingQuery, request)
         form = query["format"]
@@ -187,9 +187,9 @@ class AgentSkill(Endpoint):
 
     @operation("skills_load", "Load a skill", query=LoadQuery, answer=LoadedSkillDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Returns SKILL.md of the skill with this id or name; otherwise, of the first skill whose name
-        contains `name`, ignoring case. The request counts as a use of the skill. The agent tool
-        `skills_load` uses this endpoint.
+        """Returns SKILL.md of the skill with this id or name; otherwise, of a skill whose name contains
+        `name`, ignoring case. Of several, it prefers your teams' skills, then the most used. The request
+        counts as a use of the skill. The agent tool `skills_load` uses this endpoint.
         """
         name = read_query(LoadQuery, request)["name"]
         loaded = load.skills_load(name, self.actor, is_use=request.method == "GET")

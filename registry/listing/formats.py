@@ -1,4 +1,4 @@
-"""Formats of a listing: lines, the open format's XML, a prompt section, and JSON with reasons."""
+"""Renders a listing for prompts, or as JSON with the reason for each skill."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -95,7 +95,6 @@ def _listed_skill(skill: Skill, pin: Canonical | None, shared: Collection[str]) 
 
 
 def _shared_slugs(slugs: Collection[str], reachable: QuerySet[Skill]) -> set[str]:
-    """Those of ``slugs`` that several recommendable skills have."""
     same = reachable.filter(slug__in=slugs).order_by().values("slug").annotate(count=Count("pk"))
     return set(same.filter(count__gt=1).values_list("slug", flat=True))
 

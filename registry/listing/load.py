@@ -1,4 +1,4 @@
-"""The agent tools ``skills_list`` and ``skills_load``."""
+"""Implements the agent tools ``skills_list`` and ``skills_load``."""
 
 import zipfile
 from collections.abc import Callable, Collection
@@ -79,8 +79,8 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAU
 
 
 def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
-    """Loads the skill with this id or name, or the first whose name contains ``name``. With ``is_use``, the
-    load counts as a use. Raises the refusals of ``find_loadable``.
+    """Loads the skill with this id or name, otherwise a skill whose name contains ``name``. With
+    ``is_use``, the load counts as a use. Raises the refusals of ``find_loadable``.
     """
     version = find_loadable(name, actor)
     skill = version.skill

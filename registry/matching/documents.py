@@ -1,4 +1,4 @@
-"""API documents of match results: reasons, whether a skill can run, and which permissions it needs."""
+"""Converts match results to API documents, with what the caller may do with each skill."""
 
 from dataclasses import asdict, dataclass
 from typing import Any

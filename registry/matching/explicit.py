@@ -61,7 +61,6 @@ def explicit_matches(
 def _event_and_intent_hits(
     intent: str, event: str, pinned: PinnedSkills, sql_filter: SqlFilter
 ) -> Iterator[TriggerHit]:
-    """Yields triggers equal to the request's event or intent."""
     keys = {TriggerKind.EVENT: event.strip()[:200], TriggerKind.INTENT: search_terms.phrase_key(intent)[:200]}
     for kind, key in keys.items():
         for skill, _, _, text in _read_triggers([key], [kind], pinned, sql_filter) if key else ():

@@ -46,12 +46,12 @@ class FeedbackReport:
 
 def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> bool:
     """Stores the report and returns whether it counted as a use.
-
-    At most one outcome is stored per skill, caller and minute. A wrong match proposes a trigger test and
-    always returns True, so that the caller learns nothing about earlier reports.
-
-    Raises the refusals of ``require``, TEXT_INVALID, and for a wrong match FEEDBACK_UTTERANCE_MISSING or
-    FEEDBACK_FULL.
+    At most one outcome per skill and caller is stored within ``recording.DEDUPE_WINDOW``. A wrong match
+    proposes a trigger test, unless one was proposed for the utterance before. It always returns True, so
+    that the caller learns nothing about earlier reports.
+    Raises the refusals of ``require`` and TEXT_INVALID. A wrong match also raises
+    FEEDBACK_UTTERANCE_MISSING if the utterance is blank, and FEEDBACK_FULL if too many proposals are
+    undecided.
     """
     skill = version.skill
     require(actor, Action.SEE, skill=skill)

@@ -95,8 +95,6 @@ class LexicalScores:
 
 @dataclass(frozen=True)
 class _WeightedTerm:
-    """A term of a concept, and the factor for the weights of its postings."""
-
     concept: int
     text: str
     is_own: bool

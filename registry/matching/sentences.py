@@ -1,5 +1,6 @@
-"""Reads the form of a request: negations, such as "do not summarize it, translate it", instructions, and
-sentences that request nothing. "why do cats purr" contains words of skills, although no skill is wanted.
+"""Recognizes negated parts of a request, such as the first half of "do not summarize it, translate it", and
+the form of the request. The form distinguishes instructions from sentences for which no skill is wanted,
+such as "why do cats purr".
 """
 
 import re

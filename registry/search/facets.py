@@ -43,9 +43,9 @@ def facets(
     limit: int = MAX_FACET_VALUES,
     found: SearchResult | None = None,
 ) -> Facets:
-    """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter does
-    not apply to its counts. A blank text counts all visible skills.
-
+    """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter
+    does not apply to its counts. With a text, only the best ``MAX_COUNTED_SKILLS`` matches are counted;
+    without one, all visible skills.
     ``found`` is the result of a search with the same text and filters, and with ``MAX_COUNTED_SKILLS`` ids
     for counting. Passing it saves another search.
     """
@@ -60,9 +60,8 @@ def facets(
 def kind_counts(
     text: str, filters: Filters, actor: Actor, *, found: SearchResult | None = None
 ) -> dict[str, int]:
-    """The number of visible skills of each kind that match the text and the other filters.
-
-    ``found`` is the same as for ``facets``.
+    """The number of visible skills of each kind that match the text and the other filters. With a text,
+    only the best ``MAX_COUNTED_SKILLS`` matches are counted. ``found`` is the same as for ``facets``.
     """
     others = filters.without("kind")
     if text.strip():

@@ -15,8 +15,8 @@ from registry.versions.publishing.locks import lock_version
 
 def reevaluate_tests(skill: Skill, actor: Actor) -> tuple[evaluate.TriggerTestOutcome, ...]:
     """Evaluates the tests of the latest version with the actor's matches and replaces the stored results.
-
-    Raises the refusals of ``require`` and ``lock_version``, NO_LATEST, or TRIGGER_TESTS_NONE.
+    Raises the refusals of ``require`` and ``lock_version``, NO_LATEST if there is no latest version, and
+    TRIGGER_TESTS_NONE if the skill has no tests.
     """
     require(actor, Action.SETTINGS, skill=skill)
     if skill.latest is None:

@@ -38,8 +38,8 @@ class Credentials:
 
 
 def load_credentials(source: Source) -> Credentials:
-    """The credentials that the source names, or empty ones. Raises SOURCE_CREDENTIALS unless its team may use
-    them.
+    """The credentials that the source names, or empty ones if it names none. Raises SOURCE_CREDENTIALS if
+    they are not configured for the source's team.
     """
     name = str(source.options.get("credentials") or "")
     if not name:

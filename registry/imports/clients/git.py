@@ -44,8 +44,8 @@ def refuse_invalid_data(host: str) -> Iterator[None]:
 
 
 class Repository:
-    """A remote git repository. Requests raise GIT_REPOSITORY, SOURCE_ANSWER for invalid data, and OUTBOUND_…
-    refusals.
+    """A remote git repository. Requests raise GIT_REPOSITORY if it does not exist or is not accessible,
+    SOURCE_ANSWER for invalid data, and OUTBOUND_… refusals.
     """
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:

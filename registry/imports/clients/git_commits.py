@@ -24,7 +24,9 @@ _MAX_DEPTH = 50  # maximum depth of folders, and of tags that point to tags
 
 
 class CommitWalk:
-    """Reads a commit's files below ``path``. ``skipped`` is complete after ``entries`` is consumed."""
+    """Reads a commit's files below ``path``. ``skipped`` is complete after ``entries`` is consumed.
+    ``entries`` raises GIT_PATH if ``path`` is not a folder, and SOURCE_TOO_LARGE above the import limits.
+    """
 
     def __init__(self, pack: Pack, commit: str, path: str) -> None:
         self.skipped: list[SkippedPath] = []

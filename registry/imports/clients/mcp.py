@@ -23,10 +23,9 @@ _MAX_PAGES = 100
 
 
 class McpSession:
-    """An initialized session with an MCP server. Its requests together may take SKILLQUAY_OUTBOUND_SECONDS.
-
-    Requests raise OUTBOUND_… refusals, MCP_REFUSED if the server returns an error, and SOURCE_ANSWER for an
-    invalid response.
+    """An initialized session with an MCP server. All its requests together must finish within
+    SKILLQUAY_OUTBOUND_SECONDS. Requests raise OUTBOUND_… refusals, MCP_REFUSED if the server returns an
+    error, and SOURCE_ANSWER for an invalid response.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:

@@ -69,7 +69,8 @@ def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
 
 def current_state(source: Source) -> str:
     """The repository's revision in the form of ``Source.last_revision``. Requests only the refs. Raises
-    GIT_REF, GIT_REPOSITORY, SOURCE_… or OUTBOUND_… refusals.
+    GIT_REF if the branch or tags do not exist, and the errors of ``Repository`` and
+    ``load_url_credentials``.
     """
     repository = Repository(source.location, load_url_credentials(source).basic())
     return _state(_commits_to_read(repository.refs(), source.options))

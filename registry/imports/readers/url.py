@@ -44,7 +44,6 @@ def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str,
 
 
 def _is_bucket_address(location: str) -> bool:
-    """Whether the location has only a bucket and a key after its scheme."""
     try:
         parts = urlsplit(location)
     except ValueError:

@@ -1,6 +1,4 @@
-"""Finds the skill roots of a project: roots in the project, roots named in its settings, and inherited
-roots.
-"""
+"""Finds the folders that contain a project's skills: in the project, named in its settings, or inherited."""
 
 import json
 import os
@@ -22,7 +20,9 @@ _MAX_SETTINGS_BYTES = 64 * 1024  # bytes of a settings file that are read
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """The skill settings in a project's ``ship.json``. ``is_broken`` is set if the file can't be read."""
+    """The skill settings in a project's ``ship.json``. ``is_broken`` is set if the file is unreadable or
+    invalid, or an external link that is not allowed.
+    """
 
     paths: tuple[str, ...] = ()
     allow_external: bool = False

@@ -1,4 +1,4 @@
-"""Endpoints of feedback that agents send about skills, and of trigger tests that result from it."""
+"""Endpoints to send and read feedback on skills, and to manage a skill's trigger tests."""
 
 from typing import Any
 
@@ -122,8 +122,8 @@ class SkillFeedback(SkillEndpoint):
 
     @operation("get_feedback", "Get the feedback on a skill", answer=FeedbackDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Returns the reports on the skill, and its trigger tests. Requires the maintainer role in the
-        skill's team.
+        """Returns the counts and latest notes of the feedback on the skill, its proposed tests, and its
+        tests outside the package. Requires the maintainer role or administrator rights.
         """
         return etag.document_response(request, _document(self.skill(team, slug), self.actor))
 
@@ -140,7 +140,7 @@ class FeedbackDecision(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
         """Accepts or declines a proposed test. The same utterance is not proposed again. Requires the
-        maintainer role.
+        maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         proposal = feedback.find_proposal(skill, uid, self.actor)
@@ -161,7 +161,7 @@ class TriggerTests(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Adds a trigger test: a request that must match the skill or must not match it. The new test
-        replaces a test of the same utterance. Requires the maintainer role.
+        replaces a test of the same utterance. Requires the maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(TriggerTestRequest, request.data)
@@ -174,8 +174,8 @@ class TriggerTestDetail(SkillEndpoint):
 
     @operation("remove_trigger_test", "Remove a trigger test")
     def delete(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
-        """Removes a test. To remove a test that is part of a package, publish a version without it. Requires
-        the maintainer role.
+        """Removes a test. To remove a test that is part of a package, publish a version without it.
+        Requires the maintainer role or administrator rights.
         """
         feedback.remove_test(self.skill(team, slug), uid, self.actor)
         return etag.set_private(HttpResponse(status=204))

@@ -1,4 +1,4 @@
-"""Endpoints of additional trigger phrases of a skill."""
+"""Endpoints that propose, list and decide the trigger phrases of a skill that are not in its package."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ class Phrases(SkillEndpoint):
     @operation("list_phrases", "List a skill's additional phrases", answer=PhrasesDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Lists the skill's additional phrases: proposed ones first, then accepted ones. Requires the
-        maintainer role.
+        maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         return etag.document_response(request, phrases_document(skill, self.actor))
@@ -55,9 +55,9 @@ class PhraseProposals(SkillEndpoint):
 
     @operation("propose_phrases", "Propose phrases with the site's model", answer=PhrasesDoc)
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Sends the name, description and phrases of the skill to the site's model, which proposes phrases. A
-        phrase takes effect after a maintainer accepts it. Requires the maintainer role and a configured
-        model.
+        """Sends the name, description and phrases of the skill to the site's model, which proposes phrases.
+        A proposed phrase takes effect after it is accepted. Requires a configured model, and the maintainer
+        role or administrator rights.
         """
         skill = self.skill(team, slug)
         # Before the transaction, so that writers do not wait for the model.

@@ -1,4 +1,4 @@
-"""Endpoints of trigger tests, trigger collisions and team settings."""
+"""Endpoints that run trigger tests, list trigger collisions, and change a team's settings."""
 
 from typing import Any
 
@@ -68,8 +68,8 @@ class TriggerTestRuns(SkillEndpoint):
     @operation("run_trigger_tests", "Run a skill's trigger tests again", answer=TriggerTestsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Runs the tests of the latest version and those added later, against the current skills. Requires
-        the maintainer role.
+        """Runs the tests of the latest version and the newest tests outside the package, against the
+        current skills, and stores the results. Requires the maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         reevaluate_tests(skill, self.actor)
@@ -119,7 +119,9 @@ class TriggerCollisions(Endpoint):
         answer=CollisionsDoc,
     )
     def get(self, request: Request) -> HttpResponse:
-        """Returns events, phrases, intents and names that several skills visible to you declare."""
+        """Returns equal or similar triggers that several skills visible to you declare. Skills that agents
+        can't invoke are ignored.
+        """
         query = read_query(CollisionsQuery, request)
         return etag.document_response(request, collisions_document(find_collisions(self.actor, **query)))
 
@@ -159,8 +161,8 @@ class TeamSettings(Endpoint):
 
     @operation("get_team_settings", "Get a team's settings", tag="teams", answer=TeamSettingsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Returns the team's languages, and its settings for trigger tests, memory reviews and runs. Requires
-        the maintainer role.
+        """Returns the team's languages, and its settings for trigger tests, memory reviews and runs.
+        Requires the maintainer role or administrator rights.
         """
         found = skills.find_team(team, self.actor)
         require(self.actor, Action.SETTINGS, team=found)
@@ -175,7 +177,7 @@ class TeamSettings(Endpoint):
     )
     def patch(self, request: Request, team: str) -> HttpResponse:
         """Changes the settings that you send. With an empty list of languages, the team uses the site's
-        languages. Requires the maintainer role.
+        languages. Requires the maintainer role or administrator rights.
         """
         found = skills.find_team(team, self.actor)
         change: dict[str, Any] = read_body(TeamSettingsRequest, request.data)
