@@ -43,8 +43,8 @@ def invite(
 ) -> NewInvitation:
     """Creates an invitation to ``team`` with ``role``, or to the site if ``team`` is None.
 
-    Requires the owner role in the team, or administrator rights for the site. Raises EMAIL_INVALID,
-    ROLE_UNKNOWN or EXPIRY_INVALID.
+    Requires permission to manage the team's members, or administrator rights for the site. Raises
+    EMAIL_INVALID, ROLE_UNKNOWN or EXPIRY_INVALID.
     """
     _require_inviter(by, team)
     if role not in Role.values:
@@ -78,8 +78,9 @@ def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitat
 
 
 def revoke(uid: str, by: Actor, *, team: Team | None = None) -> None:
-    """Revokes the open invitation with this uid. If ``team`` is given, the invitation must be to this team;
-    otherwise, the actor must be an administrator. Raises NOT_FOUND in all other cases.
+    """Revokes the open invitation with this uid, which must be to ``team`` if that is given. Raises NOT_FOUND
+    if there is none. Without a team, also raises it for actors who aren't administrators; with one, FORBIDDEN
+    for actors who may not manage its members.
     """
     may_look = team is not None or by.is_administrator
     invitation = open_invitations(by, team=team).filter(uid=uid).first() if may_look else None
@@ -99,7 +100,8 @@ def find_invitation(secret: str) -> Invitation:
 def accept_with_new_account(secret: str, username: str, password: str) -> User:
     """Creates the account of an invited person, and the membership in the invitation's team.
 
-    Raises INVITATION_INVALID, SIGN_UP_CLOSED, USERNAME_INVALID, USERNAME_TAKEN or PASSWORD_WEAK.
+    Raises INVITATION_INVALID, SIGN_UP_CLOSED unless ``creates_account``, TEAM_ARCHIVED, USERNAME_INVALID,
+    USERNAME_TAKEN or PASSWORD_WEAK.
     """
     with transaction.atomic():
         invitation = _claim(secret)
@@ -153,8 +155,8 @@ def _open() -> QuerySet[Invitation]:
 
 
 def _claim(secret: str) -> Invitation:
-    """Marks the open invitation with this secret as accepted and returns it. Only one of two concurrent calls
-    succeeds. Raises INVITATION_INVALID.
+    """Marks the open invitation with this secret as accepted and returns it. Of two concurrent calls, only
+    one succeeds. Raises INVITATION_INVALID or TEAM_ARCHIVED.
     """
     invitation = find_invitation(secret)
     require_unarchived(invitation.team)

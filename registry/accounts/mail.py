@@ -1,6 +1,6 @@
-"""Mails about accounts: links for invitations, new passwords and sign-up, and notices of changes.
-
-They are sent after the commit of the change."""
+"""Mails about accounts: links for invitations, new passwords and sign-up, and notices of changes. Failures
+are logged, not raised.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +39,17 @@ def is_configured() -> bool:
 
 
 def send_invitation(address: str, url: str) -> bool:
-    """Mails an invitation and returns whether the mail server accepted it. Returns False if the site has no
-    mail server.
+    """Mails an invitation and returns whether the mail server accepted it. Returns False without an address
+    or a mail server.
     """
     text = _("You were invited to Skillquay. Create your account with this link, which works once:")
     return bool(address) and _send([_message(address, _("Invitation to Skillquay"), text, url)])
 
 
 def send_reset_link(user: User, url: str) -> bool:
-    """Mails a link for a new password and returns whether the mail server accepted it."""
+    """Mails a link for a new password and returns whether the mail server accepted it. Returns False without
+    an address or a mail server.
+    """
     return bool(user.email) and _send([_reset_message(user, url)])
 
 

@@ -19,7 +19,9 @@ _MAX_USER_AGENT = 300
 
 
 class SessionClientMiddleware:
-    """Stores user agent, address and time at sign-in, and later the time of the last use."""
+    """Stores user agent, address and time at sign-in, and fixes the time at which the session expires. Later
+    updates the time of the last use, at most every ``LAST_USED_INTERVAL``.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response

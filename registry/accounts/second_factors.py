@@ -41,7 +41,9 @@ def is_missing(user: User) -> bool:
 
 
 def record_change(user: User, action: str, kind: str) -> None:
-    """Records that users changed their own second factors; ``action`` is ``add``, ``remove`` or ``renew``."""
+    """Records that users changed their own second factors, and mails them a notice. ``action`` is ``add``,
+    ``remove`` or ``renew``.
+    """
     audit.record(Actor(user=user), f"user.{action}_second_factor", user.username, kind=kind)
     mail.send_notice(user, _CHANGES[action])
 
@@ -49,7 +51,7 @@ def record_change(user: User, action: str, kind: str) -> None:
 @transaction.atomic
 def reset(user: User, by: Actor) -> int:
     """Removes all second factors and recovery codes of the user, ends the user's sessions and lock-outs, and
-    returns the number of removed factors. Requires administrator rights.
+    mails a notice. Returns the number of removed factors. Requires administrator rights.
     """
     require(by, Action.USERS)
     count = factors_of(user).count()

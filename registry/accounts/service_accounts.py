@@ -25,8 +25,8 @@ def list_service_accounts(team: Team, by: Actor) -> QuerySet[Membership]:
 
 
 def find_service_account(team: Team, username: str, by: Actor) -> Membership:
-    """The membership of the team's service account with this user name. Requires the owner role. Raises
-    NOT_FOUND if there is none.
+    """The membership of the team's service account with this user name. Requires the owner role or
+    administrator rights. Raises NOT_FOUND if there is none.
     """
     row = list_service_accounts(team, by).filter(user__username=username).first()
     if row is None:
@@ -62,7 +62,7 @@ def change_role(membership: Membership, role: str, by: Actor) -> Membership:
 @transaction.atomic
 def deactivate(membership: Membership, by: Actor) -> User:
     """Deactivates the account: all its tokens stop working at once. A second call changes nothing. Requires
-    the owner role in the team.
+    the owner role in the team or administrator rights.
     """
     require(by, Action.MEMBERS, team=membership.team, even_archived=True)
     return _set_active(membership, False, "user.deactivate", by)
@@ -70,8 +70,8 @@ def deactivate(membership: Membership, by: Actor) -> User:
 
 @transaction.atomic
 def reactivate(membership: Membership, by: Actor) -> User:
-    """Reactivates the account: tokens that have not expired work again. Requires the owner role in the
-    team.
+    """Reactivates the account: tokens that have not expired work again. Requires the owner role in the team
+    or administrator rights.
     """
     require(by, Action.MEMBERS, team=membership.team)
     return _set_active(membership, True, "user.reactivate", by)

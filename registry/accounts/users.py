@@ -73,7 +73,8 @@ def find_user(username: str, by: Actor) -> User:
 
 
 def create_user(username: str, by: Actor, *, email: str = "", is_administrator: bool = False) -> NewUser:
-    """Creates an account. At the first sign-in, the user replaces the one-time password.
+    """Creates an account. At the first sign-in, the user replaces the one-time password. Requires
+    administrator rights.
 
     Raises USERNAME_INVALID, USERNAME_TAKEN or EMAIL_INVALID.
     """
@@ -244,7 +245,9 @@ def record_email_change(user: User) -> None:
 
 
 def reset_url(user: User) -> str:
-    """The URL at which the user can set a new password. It works until the user signs in again."""
+    """The URL at which the user can set a new password. It works once, within PASSWORD_RESET_TIMEOUT, and
+    only until the user signs in again.
+    """
     key = urlsafe_base64_encode(force_bytes(user.pk))
     return absolute_url(f"/reset-password/{key}/{default_token_generator.make_token(user)}/")
 

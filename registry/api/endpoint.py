@@ -1,4 +1,4 @@
-"""The base class of all endpoints under /api/v1/."""
+"""The base classes of API endpoints, including those of other protocols."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

@@ -1,4 +1,4 @@
-"""Error codes of HTTP requests: credentials, paths, bodies, fields, idempotency keys and preconditions."""
+"""Error codes of requests that the API can't read or accept."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _

@@ -27,7 +27,7 @@ class Shape(serializers.Serializer[Any]):
 
 
 class Query(Shape):
-    """The query parameters of an endpoint."""
+    """Base serializer of an endpoint's query parameters."""
 
 
 class WaitQuery(Query):

@@ -258,7 +258,6 @@ def _pin(
 
 
 def _pinned_label(canonical: Canonical) -> tuple[str, str]:
-    """Label and digest of the pinned version; two empty texts if none is pinned."""
     if not canonical.digest:
         return "", ""
     return f"{canonical.skill}@{canonical.number}", canonical.digest

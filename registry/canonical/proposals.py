@@ -119,7 +119,6 @@ def mirrored_skill(canonical: Canonical) -> Skill | None:
 
 
 def _last_mirrored_digest(canonical: Canonical, skill: Skill) -> str:
-    """The skill's digest in the latest import that read the mirror's source; "" without such an import."""
     read_outcomes = (ImportOutcome.PUBLISHED, ImportOutcome.UNCHANGED)
     rows = ImportRow.objects.filter(
         report__source=canonical.mirror_id, skill=str(skill), outcome__in=read_outcomes

@@ -116,7 +116,7 @@ def receive(
 
 
 def record(type_: str, payload: Mapping[str, Any], team: Team, *, origin: str) -> Event:
-    """Stores an event that the site itself sends to the team. The event starts and proposes no skill."""
+    """Stores an event that the site itself sends to the team. The event starts no skill and proposes none."""
     uid = new_uid()
     return Event.objects.create(
         uid=uid,

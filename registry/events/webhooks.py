@@ -184,7 +184,7 @@ def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
 
 def actor_of_run(run_uid: str) -> Actor:
     """The actor of the endpoint that started the run. Raises WEBHOOK_GONE if the endpoint was deleted, and
-    WEBHOOK_OWNER_MISSING like ``endpoint_actor``.
+    the refusals of ``endpoint_actor``.
     """
     rows = WebhookEndpoint.objects.select_related("team", "created_by")
     endpoint = rows.filter(events__matches__run_uid=run_uid).first()

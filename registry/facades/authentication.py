@@ -23,6 +23,7 @@ LINK = "Link "  # start of the header
 class AnyTokenAuthentication(BaseAuthentication):
     """Accepts ``Authorization: Bearer TOKEN``, ``Authorization: Basic`` with the token as password,
     ``X-Api-Key: TOKEN``, and ``Authorization: Link SECRET``, into which the web server turns an install link.
+    Without any of them, the actor is anonymous.
     """
 
     def authenticate(self, request: Request) -> tuple[User, Token] | None:

@@ -51,8 +51,11 @@ def keep(
     source: str = "",
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Keeps the file. With ``source``, removes the skill's files of other sources, and keeps at most
-    MAX_OF_SOURCE files of this one. Without room or database, the file is not kept.
+    """Keeps the file, unless it is larger than MAX_BYTES.
+
+    With ``source``, keeps at most MAX_OF_SOURCE files of this source, and removes the skill's files of all
+    but the MAX_SOURCES latest sources. If the storage or the database fails, logs this and does not keep the
+    file.
     """
     if len(data) > MAX_BYTES:
         return

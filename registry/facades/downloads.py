@@ -1,4 +1,4 @@
-"""Downloads of versions by other protocols."""
+"""The download of a version for clients of other protocols."""
 
 from __future__ import annotations
 

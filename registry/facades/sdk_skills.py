@@ -56,13 +56,13 @@ def list_skills(actor: Actor) -> QuerySet[Skill]:
 
 
 def newest_version(skill: Skill, actor: Actor) -> Version | None:
-    """The latest version; otherwise the newest held one, for members of the team."""
+    """The latest version; otherwise the newest held one, for members of the team and administrators."""
     return latest_version(skill, actor) or versions_of(skill, actor).order_by("-precedence").first()
 
 
 def versions_of(skill: Skill, actor: Actor) -> QuerySet[Version]:
-    """The versions that are not yanked, and held ones for members of the team. Of a canonical skill, only the
-    pinned version.
+    """The versions that are not yanked; held ones only for members of the team and administrators. Of a
+    canonical skill, only the pinned version.
     """
     if skill.resolved_canonical:
         return Version.objects.filter(canonicals=skill.resolved_canonical)
@@ -84,9 +84,10 @@ def find_version(skill: Skill, text: str, actor: Actor) -> Version:
 
 
 def create_skill(request: Request, actor: Actor, *, team: str) -> Version:
-    """Publishes the uploaded package as a new skill. Raises SKILL_EXISTS if the team already has one with
-    this name, FIELD_INVALID if ``team`` is empty and the actor has not exactly one team, and the errors of
-    ``publish``.
+    """Publishes the uploaded package as a new skill.
+
+    Raises SKILL_EXISTS if the team has a skill with this name and a latest version. Raises FIELD_INVALID if
+    ``team`` is empty and the actor has not exactly one team, and the errors of ``publish``.
     """
     package, target = _read_package(request), _team(team, actor)
     require(actor, Action.PUBLISH, team=target)

@@ -26,8 +26,8 @@ class ActivationDay(models.Model):
 
 
 class UnknownActivation(models.Model):
-    """The number of activations that agents of a team reported of a name that is no skill visible to them.
-    ``name`` is empty for activations without a name.
+    """The number of activations that a team's agents reported under a name that matches no skill they can
+    see. ``name`` is empty for activations without a name.
     """
 
     team = models.ForeignKey(Team, models.CASCADE, related_name="unknown_activations")

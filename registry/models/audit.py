@@ -8,7 +8,9 @@ from registry.models.team import Team
 
 
 class Capacity(models.TextChoices):
-    """The rights with which an actor who is not a member of the team acted."""
+    """The special capacity in which an actor acted: as an administrator who is not a member of the team, or
+    as a service account.
+    """
 
     ADMINISTRATOR = "administrator", _("Administrator")
     SERVICE_ACCOUNT = "service_account", _("Service account")

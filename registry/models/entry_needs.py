@@ -6,7 +6,9 @@ from registry.packages.needs import ScriptNeeds, from_document
 
 
 class EntryNeeds(models.Model):
-    """The needs of a version's script besides its package. Written only by ``registry.versions``."""
+    """The needs of one script of a version, such as modules and programs. Written only by
+    ``registry.versions``.
+    """
 
     version = models.ForeignKey(Version, models.CASCADE, related_name="script_needs")
     path = models.CharField(max_length=500)

@@ -23,8 +23,8 @@ class EventQuerySet(models.QuerySet["Event"]):
 
 
 class Event(models.Model):
-    """An event received from another system. Written only by ``registry.events``. Erasing the sender deletes
-    the event.
+    """An event that another system sent or the site itself created. Written only by ``registry.events``.
+    Erasing the sender deletes the event.
     """
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)

@@ -6,7 +6,7 @@ from registry.models.team import Role, Team
 
 
 class Invitation(models.Model):
-    """A link with which one person creates an account, and with ``team`` joins that team. Its secret is
+    """A link with which one person creates an account or, with ``team``, joins that team. Its secret is
     stored as SHA-256.
     """
 

@@ -1,5 +1,3 @@
-"""API endpoints of rules and permission decisions."""
-
 from typing import Any
 
 from django.http import HttpResponse
@@ -156,7 +154,7 @@ class TeamRules(_RulesOf):
     def post(self, request: Request, team: str) -> HttpResponse:
         """Adds a rule for the team. An allow rule covers the permissions that the version requests now; for a
         prefix, those of all matching skills. Adding the rule again updates the permissions. Requires a
-        session, and the maintainer role for deny rules or the owner role for allow rules.
+        session. Owners and administrators can add all rules, maintainers only deny rules.
         """
         return self.add_rule(request, skills.find_team(team, self.actor))
 
@@ -167,8 +165,8 @@ class TokenRules(_RulesOf):
 
     @operation("list_token_rules", "List the rules of an access token", answer=RulesDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the token's active rules. Requires a session of the token's owner or of an
-        administrator.
+        """Returns the token's active rules. Requires a session of a user who manages the token: its owner, an
+        administrator or, for a service account, an owner of the token's team.
         """
         return self.list_rules(request, find_token(uid, self.actor))
 
@@ -176,8 +174,8 @@ class TokenRules(_RulesOf):
     @idempotent()
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Adds a rule for the token. An allow rule applies only while the token's owner may grant permissions
-        in the team of the run. Deny rules of that team take precedence. Requires a session of the token's
-        owner or of an administrator.
+        in the team of the run. Deny rules of that team take precedence. Requires a session of a user who
+        manages the token.
         """
         return self.add_rule(request, find_token(uid, self.actor))
 
@@ -198,8 +196,8 @@ class RuleDetail(_OneRule):
 
     @operation("remove_rule", "Remove a rule", answer=RuleDoc)
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Removes the rule. Requires a session. For a rule of a team, removing an allow rule requires the
-        maintainer role, and removing a deny rule the owner role.
+        """Removes the rule. Requires a session. Owners and administrators can remove all rules of a team,
+        maintainers only allow rules.
         """
         return self.respond(request, edit.remove_rule(edit.find_rule(uid, self.actor), self.actor))
 

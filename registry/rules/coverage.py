@@ -56,9 +56,6 @@ def _slug(slug: str, is_prefix_rule: bool) -> Q:
 
 
 def _canonical(name: str, is_prefix_rule: bool) -> Q:
-    """A filter for skills with the canonical name ``name`` or, for a prefix rule, with a canonical name that
-    starts with ``name``.
-    """
     named = Q(canonicals__version__isnull=False)
     if name.startswith(_CANONICAL):
         slug = name.removeprefix(_CANONICAL)

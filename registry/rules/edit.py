@@ -64,8 +64,9 @@ def add_rule(holder: Holder, effect: str, name: str, actor: Actor, *, number: st
     ``number`` is the version whose permissions are granted, by default the latest. A prefix without a version
     grants the permissions of all matching skills.
 
-    Raises RULE_EFFECT_UNKNOWN, RULE_NAME_INVALID, RULE_LIMIT, the refusals of ``require_may_permit`` or
-    ``require_may_restrict``, and for allow rules those of ``permissions_to_grant``.
+    Raises RULE_EFFECT_UNKNOWN, RULE_NAME_INVALID, RULE_LIMIT if the holder already has ``MAX_RULES`` rules,
+    and the refusals of ``require_may_permit`` or ``require_may_restrict``. For allow rules, also raises the
+    refusals of ``permissions_to_grant``.
     """
     if effect not in Effect.values:
         raise RULE_EFFECT_UNKNOWN.refusal(effect=effect[:40]).at("effect")

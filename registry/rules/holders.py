@@ -21,10 +21,8 @@ def team_of(holder: Holder) -> Team | None:
 
 
 def require_reader(holder: Holder, actor: Actor) -> None:
-    """Raises FORBIDDEN for a team that the actor is not in. For a token, raises NOT_FOUND if the actor uses a
-    token or is not its owner.
-
-    Administrators may read the rules of all teams and, without a token, those of all tokens.
+    """Raises FORBIDDEN for a team that the actor is not in, except for administrators. For a token, raises
+    NOT_FOUND if the actor uses a token or may not manage this one (see ``manages``).
     """
     if isinstance(holder, Token):
         _require_owner(holder, actor)

@@ -104,5 +104,7 @@ class TeamAudit(AuditEndpoint):
 
     @operation("list_team_audit", "List a team's audit log", query=AuditQuery, answer=_PAGE)
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists recorded actions in the team, newest first. Requires the maintainer role."""
+        """Lists recorded actions in the team, newest first. Requires the maintainer role or administrator
+        rights.
+        """
         return self.respond(request, find_team(team, self.actor))

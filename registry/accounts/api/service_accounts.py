@@ -66,7 +66,7 @@ class ServiceAccounts(AccountEndpoint):
         answer=page_schema(ServiceAccountDoc),
     )
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the team's service accounts. Requires the owner role."""
+        """Lists the team's service accounts. Requires the owner role or administrator rights."""
         page = pagination.read_page("service-accounts", read_query(PageQuery, request), kinds=(int,))
         rows = service_accounts.list_service_accounts(find_team(team, self.actor), self.actor)
         found, cursor = pagination.in_order(rows, page)
@@ -83,7 +83,7 @@ class ServiceAccounts(AccountEndpoint):
     @idempotent(ServiceAccountRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
         """Creates an account without a password. The account acts only in this team, and only with access
-        tokens. Requires the owner role.
+        tokens. Requires the owner role or administrator rights.
         """
         found = find_team(team, self.actor)
         body = read_body(ServiceAccountRequest, request.data)
@@ -96,7 +96,7 @@ class ServiceAccountDetail(AccountEndpoint):
 
     @operation("get_service_account", "Get a service account", answer=ServiceAccountDoc)
     def get(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Returns the service account. Requires the owner role."""
+        """Returns the service account. Requires the owner role or administrator rights."""
         return self.respond(request, self.account(team, username))
 
     @operation(
@@ -106,7 +106,7 @@ class ServiceAccountDetail(AccountEndpoint):
         answer=ServiceAccountDoc,
     )
     def patch(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Changes the role of the service account. Requires the owner role."""
+        """Changes the role of the service account. Requires the owner role or administrator rights."""
         row = self.account(team, username)
         role = read_body(ServiceAccountChangeRequest, request.data)["role"]
         return self.respond(request, service_accounts.change_role(row, role, self.actor))
@@ -118,7 +118,9 @@ class ServiceAccountDeactivation(AccountEndpoint):
     @operation("deactivate_service_account", "Deactivate a service account", answer=ServiceAccountDoc)
     @idempotent()
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Deactivates the account; all its tokens stop working at once. Requires the owner role."""
+        """Deactivates the account; all its tokens stop working at once. Requires the owner role or
+        administrator rights.
+        """
         row = self.account(team, username)
         service_accounts.deactivate(row, self.actor)
         return self.respond(request, row)
@@ -130,7 +132,9 @@ class ServiceAccountReactivation(AccountEndpoint):
     @operation("reactivate_service_account", "Reactivate a service account", answer=ServiceAccountDoc)
     @idempotent()
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Reactivates the account; tokens that have not expired work again. Requires the owner role."""
+        """Reactivates the account; tokens that have not expired work again. Requires the owner role or
+        administrator rights.
+        """
         row = self.account(team, username)
         service_accounts.reactivate(row, self.actor)
         return self.respond(request, row)
@@ -146,7 +150,7 @@ class ServiceAccountTokens(AccountEndpoint):
         answer=page_schema(AccessTokenDoc),
     )
     def get(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Lists the service account's tokens, newest first. Requires the owner role."""
+        """Lists the service account's tokens, newest first. Requires the owner role or administrator rights."""
         return token_page(request, self.actor, self.account(team, username).user)
 
     @operation(
@@ -157,7 +161,8 @@ class ServiceAccountTokens(AccountEndpoint):
     )
     def post(self, request: Request, team: str, username: str) -> HttpResponse:
         """Creates a token for the service account. If you use a token for this request, the new token can't
-        do more than yours. To rotate or revoke the token, use `/tokens/{id}`. Requires the owner role.
+        do more than yours. To rotate or revoke the token, use `/tokens/{id}`. Requires the owner role or
+        administrator rights.
         """
         row = self.account(team, username)
         body = read_body(ServiceTokenRequest, request.data)

@@ -60,7 +60,9 @@ class SessionEndpoint(Endpoint):
 class MySessions(SessionEndpoint):
     @operation("list_my_sessions", "List your sessions", answer=_PAGE)
     def get(self, request: Request) -> HttpResponse:
-        """Lists all your browser sessions in one response, most recently used first. Requires a session."""
+        """Lists all your browser sessions in one response: the session of this request, then the others,
+        newest sign-in first. Requires a session.
+        """
         return self.list_of(request, self.own_user)
 
     @operation("end_my_other_sessions", "End your other sessions", answer=EndedSessionsDoc)
@@ -83,8 +85,8 @@ class UserSessions(SessionEndpoint):
 
     @operation("list_user_sessions", "List a user's sessions", answer=_PAGE)
     def get(self, request: Request, username: str) -> HttpResponse:
-        """Lists all the user's browser sessions in one response, most recently used first. Requires
-        administrator rights.
+        """Lists all the user's browser sessions in one response, newest sign-in first. Requires administrator
+        rights.
         """
         return self.list_of(request, users.find_user(username, self.actor))
 

@@ -1,5 +1,3 @@
-"""Endpoints of invitations to a team, for its owners."""
-
 from typing import Any
 
 from django.http import HttpResponse
@@ -40,7 +38,9 @@ class TeamInvitations(Endpoint):
         answer=page_schema(InvitationDoc),
     )
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists invitations that can still be accepted, newest first. Requires the owner role."""
+        """Lists invitations that can still be accepted, newest first. Requires the owner role or
+        administrator rights.
+        """
         page = pagination.read_page("team-invitations", read_query(PageQuery, request), kinds=(str,))
         rows = invitations.open_invitations(self.actor, team=find_team(team, self.actor))
         found, cursor = pagination.newest_first(rows, page)
@@ -53,8 +53,8 @@ class TeamInvitations(Endpoint):
         answer={201: NewInvitationDoc},
     )
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Creates a link with which one person can join the team. The link stops working if you lose the
-        owner role. Requires the owner role.
+        """Creates a link with which one person can join the team. The link stops working when you may no
+        longer invite. Requires the owner role or administrator rights.
         """
         found = find_team(team, self.actor)
         body: dict[str, Any] = read_body(TeamInvitationRequest, request.data)
@@ -68,6 +68,8 @@ class TeamInvitationDetail(Endpoint):
 
     @operation("revoke_team_invitation", "Revoke an invitation to a team")
     def delete(self, request: Request, team: str, uid: str) -> HttpResponse:
-        """Revokes the invitation; its link stops working at once. Requires the owner role."""
+        """Revokes the invitation; its link stops working at once. Requires the owner role or administrator
+        rights.
+        """
         invitations.revoke(uid, self.actor, team=find_team(team, self.actor))
         return HttpResponse(status=204)

@@ -98,7 +98,7 @@ class TeamDetail(Endpoint):
 
     @operation("update_team", "Change a team's display name", body=TeamChangeRequest, answer=TeamDoc)
     def patch(self, request: Request, team: str) -> HttpResponse:
-        """Changes the team's display name. Requires the owner role."""
+        """Changes the team's display name. Requires the owner role or administrator rights."""
         found = find_team(team, self.actor)
         change = read_body(TeamChangeRequest, request.data)
         changed = teams.rename_team(found, change["name"], self.actor)
@@ -132,7 +132,8 @@ class TeamArchival(Endpoint):
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
         """Archives the team. Its skills stay readable. Publishing, runs, imports and changes of members fail
-        with `TEAM_ARCHIVED`, and the tokens of its service accounts stop working. Requires the owner role.
+        with `TEAM_ARCHIVED`, and the tokens of its service accounts stop working. Requires the owner role or
+        administrator rights.
         """
         archived = teams.archive(find_team(team, self.actor), self.actor)
         return etag.document_response(request, TeamDoc.document(archived))
@@ -145,7 +146,7 @@ class TeamUnarchival(Endpoint):
     @operation("unarchive_team", "Unarchive a team", answer=TeamDoc)
     @idempotent()
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Makes an archived team active again. Requires the owner role."""
+        """Makes an archived team active again. Requires the owner role or administrator rights."""
         team_row = teams.unarchive(find_team(team, self.actor), self.actor)
         return etag.document_response(request, TeamDoc.document(team_row))
 
@@ -165,7 +166,7 @@ class Members(Endpoint):
     @operation("add_member", "Add a member", body=MemberRequest, answer={201: MemberDoc})
     @idempotent(MemberRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
-        """Adds a user to the team. Requires the owner role."""
+        """Adds a user to the team. Requires the owner role or administrator rights."""
         found = find_team(team, self.actor)
         require(self.actor, Action.MEMBERS, team=found)
         body = read_body(MemberRequest, request.data)
@@ -180,7 +181,9 @@ class MemberDetail(Endpoint):
 
     @operation("update_member", "Change a member's role", body=RoleRequest, answer=MemberDoc)
     def patch(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Changes the member's role. The only owner can't get another role. Requires the owner role."""
+        """Changes the member's role. The only owner can't get another role. Requires the owner role or
+        administrator rights.
+        """
         member = self._member(team, username)
         role = read_body(RoleRequest, request.data)["role"]
         changed = teams.change_role(member.team, member.user, role, self.actor)
@@ -188,8 +191,8 @@ class MemberDetail(Endpoint):
 
     @operation("remove_member", "Remove a member")
     def delete(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Removes the member. Members can remove themselves; other members can be removed only by an owner.
-        The only owner can't be removed.
+        """Removes the member. Members can remove themselves; only owners and administrators can remove other
+        members. The only owner can't be removed.
         """
         member = self._member(team, username)
         teams.remove_member(member.team, member.user, self.actor)

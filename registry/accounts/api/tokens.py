@@ -1,7 +1,4 @@
-"""Endpoints of access tokens: a person's own, and those of service accounts that the person manages.
-
-Responses with a secret are not stored for ``Idempotency-Key``.
-"""
+"""Endpoints of access tokens. Responses with a secret are not stored for ``Idempotency-Key``."""
 
 from datetime import timedelta
 from typing import Any
@@ -131,7 +128,9 @@ class TokenDetail(Endpoint):
 
     @operation("get_token", "Get an access token", answer=AccessTokenDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns one of your tokens, or one of a service account of a team that you own."""
+        """Returns a token that you manage: one of your own or, as an owner of a team, one of its service
+        accounts. Administrators with a session manage all tokens.
+        """
         return etag.document_response(request, AccessTokenDoc.document(tokens.find_token(uid, self.actor)))
 
     @operation("revoke_token", "Revoke an access token")

@@ -223,8 +223,9 @@ class PasswordReset(Endpoint):
 
     @operation("reset_password", "Reset a user's password", answer=PasswordResetDoc)
     def post(self, request: Request, username: str) -> HttpResponse:
-        """Creates a link with which the user can set a new password. The link works once, within a day. The
-        current password stops working, and the user's sessions end. Requires administrator rights.
+        """Creates a link with which the user can set a new password, and mails it if possible. The link works
+        once, within a day. The current password stops working, and the user's sessions end. Requires
+        administrator rights.
         """
         user = users.find_user(username, self.actor)
         url = users.reset_password(user, self.actor)
@@ -261,8 +262,9 @@ class Invitations(Endpoint):
 
     @operation("invite", "Invite a person", body=InvitationRequest, answer={201: NewInvitationDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Creates a link with which one person can create an account and, if you name a team, join it.
-        Requires administrator rights.
+        """Creates a link with which one person can create an account and, if you name a team, join it. Mails
+        the link if you give an address and the site sends mail. Requires administrator rights or, for a team,
+        its owner role.
         """
         body: dict[str, Any] = read_body(InvitationRequest, request.data)
         team = find_team(body.pop("team"), self.actor) if "team" in body else None

@@ -1,5 +1,3 @@
-"""Serializers of version comparisons in API responses."""
-
 from rest_framework import serializers
 
 from registry.api.documents.skills import Doc

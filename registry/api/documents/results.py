@@ -1,5 +1,3 @@
-"""Serializers of search and match results in API responses."""
-
 from rest_framework import serializers
 
 from registry.api.documents.skills import Doc

@@ -1,5 +1,3 @@
-"""The serializer of import sources in API responses."""
-
 from rest_framework import serializers
 
 from registry.api.documents.skills import AddressField, Doc

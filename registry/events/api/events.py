@@ -1,5 +1,3 @@
-"""Endpoints of events and event subscriptions."""
-
 from typing import Any
 
 from django.http import HttpResponse
@@ -119,7 +117,9 @@ class Events(Endpoint):
         "list_events", "List the events of your teams", query=EventsQuery, answer=page_schema(EventSummaryDoc)
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists events, newest first, without their matches."""
+        """Lists the events of your teams (for administrators, of all teams), newest first, without their
+        matches.
+        """
         query = read_query(EventsQuery, request)
         rows = receiving.events(self.actor)
         if "team" in query:
@@ -133,8 +133,8 @@ class Events(Endpoint):
     @idempotent(EventRequest)
     def post(self, request: Request) -> HttpResponse:
         """Receives an event. Starts the skills that declare its type and to which the team has subscribed
-        with the mode `start`; proposes other skills that declare the type. Returns 200 with the stored event
-        if its id is already known.
+        with the mode `start`, unless the event's mode is `propose`. Proposes the other skills that declare
+        the type. Returns 200 with the stored event if its id is already known.
         """
         body = read_body(EventRequest, request.data)
         incoming = receiving.IncomingEvent(body["type"], body["payload"], body["id"], body["mode"])
@@ -188,7 +188,9 @@ class EventSubscriptions(Endpoint):
         answer=page_schema(EventSubscriptionDoc),
     )
     def get(self, request: Request) -> HttpResponse:
-        """Lists the subscriptions of your teams, newest first."""
+        """Lists the subscriptions of your teams (for administrators, of all teams) to skills that you can
+        see, newest first.
+        """
         page = pagination.read_page("event-subscriptions", read_query(PageQuery, request), kinds=(str,))
         found, cursor = pagination.newest_first(subscribing.subscriptions(self.actor), page)
         return etag.document_response(
@@ -204,7 +206,7 @@ class EventSubscriptions(Endpoint):
     @idempotent(EventSubscriptionRequest)
     def post(self, request: Request) -> HttpResponse:
         """Sets the mode of the subscription: whether events start the skill or only propose it. Repeat the
-        request to change the mode. Requires the maintainer role and a session.
+        request to change the mode. Requires a session, and the maintainer role or administrator rights.
         """
         body = read_body(EventSubscriptionRequest, request.data)
         team = skills.find_team(body["team"], self.actor)
@@ -219,8 +221,8 @@ class EventSubscriptionDetail(Endpoint):
 
     @operation("delete_event_subscription", "Delete an event subscription")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Deletes the subscription. Events of this type then only propose the skill. Requires the maintainer
-        role and a session.
+        """Deletes the subscription. Events of this type then only propose the skill. Requires a session, and
+        the maintainer role or administrator rights.
         """
         subscribing.unsubscribe(subscribing.find_subscription(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))

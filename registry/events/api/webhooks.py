@@ -77,15 +77,17 @@ class Webhooks(Endpoint):
 
     @operation("list_webhooks", "List webhooks", query=PageQuery, answer=page_schema(WebhookDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists the webhooks of your teams, newest first, without their secrets."""
+        """Lists the webhooks of your teams (for administrators, of all teams), newest first, without their
+        secrets.
+        """
         page = pagination.read_page("webhooks", read_query(PageQuery, request), kinds=(str,))
         found, cursor = pagination.newest_first(webhooks.endpoints(self.actor), page)
         return etag.document_response(request, page_document([*map(WebhookDoc.document, found)], cursor))
 
     @operation("create_webhook", "Create a webhook", body=WebhookRequest, answer={201: WebhookCreatedDoc})
     def post(self, request: Request) -> HttpResponse:
-        """Creates a webhook. Its events start runs in your name, and only for the webhook's team. Requires
-        the maintainer role and a session.
+        """Creates a webhook. Its events start runs in your name, and only for the webhook's team. Requires a
+        session, and the maintainer role or administrator rights.
         """
         body = read_body(WebhookRequest, request.data)
 
@@ -109,7 +111,9 @@ class WebhookDetail(Endpoint):
 
     @operation("delete_webhook", "Delete a webhook")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Deletes the webhook, but keeps the received events. Requires the maintainer role and a session."""
+        """Deletes the webhook, but keeps the received events. Requires a session, and the maintainer role or
+        administrator rights.
+        """
         webhooks.remove(webhooks.find_endpoint(uid, self.actor), self.actor)
         return etag.set_private(HttpResponse(status=204))
 
@@ -125,8 +129,8 @@ class WebhookRotation(Endpoint):
         answer=WebhookCreatedDoc,
     )
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Replaces the webhook's secret. By default, the old secret keeps working for a day. Requires the
-        maintainer role and a session.
+        """Replaces the webhook's secret. By default, the old secret keeps working for a day. Requires a
+        session, and the maintainer role or administrator rights.
         """
         endpoint = webhooks.find_endpoint(uid, self.actor)
         body = read_body(WebhookRotationRequest, request.data)

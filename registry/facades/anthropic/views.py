@@ -1,5 +1,3 @@
-"""Endpoints of Anthropic's skills API."""
-
 from __future__ import annotations
 
 import json
@@ -41,7 +39,7 @@ class AnthropicListQuery(Query):
 
 
 class _AnthropicEndpoint(FacadeEndpoint):
-    """An endpoint with errors of Anthropic's form."""
+    """Base class of endpoints whose errors have the form of Anthropic's API."""
 
     required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,), "DELETE": (Action.RELEASE,)}
     rate_limits = {"POST": RateLimit.PUBLISH}
@@ -149,7 +147,7 @@ class AnthropicContent(_AnthropicVersionEndpoint):
 
 @extend_schema(exclude=True)
 class AnthropicUnknown(_AnthropicEndpoint):
-    """Addresses of the API that this site does not have."""
+    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
 
     is_safe_post = True
     required_actions = {}

@@ -1,4 +1,4 @@
-"""Endpoints for APM: the versions of a skill, their archives, and publication."""
+"""Endpoints by which APM lists, downloads and publishes versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MAX_VERSIONS = 1000  # listed, newest first
 
 
 class _ApmEndpoint(FacadeEndpoint):
-    """An endpoint whose errors are problem details (RFC 7807)."""
+    """Base class of endpoints whose errors are problem details (RFC 7807)."""
 
     required_actions = {"GET": (Action.INSTALL,), "PUT": (Action.PUBLISH,)}
     rate_limits = {"PUT": RateLimit.PUBLISH}
@@ -58,7 +58,9 @@ class _ApmEndpoint(FacadeEndpoint):
         return response
 
     def find(self, team: str, slug: str) -> Skill:
-        """The skill of the package ``team/slug``. Raises the errors of ``find_skill``."""
+        """The skill of the package ``team/slug``. Requires permission to install it. Raises the errors of
+        ``find_skill``.
+        """
         is_canonical = team == CANONICAL_OWNER
         skill = skills.find_skill(canonicals.PREFIX + slug if is_canonical else f"{team}/{slug}", self.actor)
         require(self.actor, Action.INSTALL, skill=skill)
@@ -75,7 +77,7 @@ class ApmVersions(_ApmEndpoint):
 
 @extend_schema(exclude=True)
 class ApmVersion(_ApmEndpoint):
-    """Publishes a version. Its number never gets other content."""
+    """Publishes a version. Raises VERSION_EXISTS if the number exists, even with the same content."""
 
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         target = skills.find_team(team, self.actor)
@@ -101,7 +103,7 @@ class ApmDownload(_ApmEndpoint):
 
 @extend_schema(exclude=True)
 class ApmUnknown(_ApmEndpoint):
-    """Addresses of the protocol that this site does not have."""
+    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
 
     is_safe_post = True
     required_actions = {}

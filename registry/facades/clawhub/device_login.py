@@ -51,7 +51,9 @@ class _DeviceEndpoint(FacadeEndpoint):
 
 @extend_schema(exclude=True)
 class DeviceCode(_DeviceEndpoint):
-    """Starts a login. The client shows the code, and waits for the token with the other one."""
+    """Starts a login. The client shows the user code to the person, and polls for the token with the device
+    code.
+    """
 
     rate_limits = {"POST": RateLimit.SIGN_IN}
 

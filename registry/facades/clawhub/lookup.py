@@ -73,7 +73,7 @@ def usable_versions(skill: Skill, actor: Actor) -> QuerySet[Version]:
 
 
 def latest_version(skill: Skill, actor: Actor) -> Version | None:
-    """The version that clients install by default, or None if the actor may not see it."""
+    """The version that clients install by default. None if there is none, or if the actor may not see it."""
     if skill.resolved_canonical:
         return skill.resolved_canonical.version
     version = skill.latest

@@ -138,7 +138,7 @@ class SkillsAndPublish(ClawHubSkills):
 
     def _read(self, request: Request) -> tuple[dict[str, Any], list[tuple[str, bytes]]]:
         """The payload, and the paths and contents of the files, from a multipart form or a JSON body. Raises
-        the errors of reading the body.
+        UPLOAD_EMPTY without files, and the errors of reading the body.
         """
         kind = (request.content_type or "").split(";")[0].strip().lower()
         if kind == _FORM:

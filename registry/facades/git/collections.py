@@ -24,7 +24,7 @@ from registry.identity.actors import Actor
 
 @dataclass(frozen=True)
 class CollectionCommit:
-    """The plugins of a commit: the name, the number and the digest of each, and its description."""
+    """The plugins of one commit, and the digests of their packages. ``at`` is a Unix time."""
 
     at: int
     plugins: tuple[Plugin, ...]
@@ -43,8 +43,8 @@ class CollectionMarketplace:
 
 
 def collection_document(team: str, slug: str, actor: Actor) -> dict[str, Any]:
-    """The marketplace of Claude Code with a repository for each plugin, at the tag of its version. Raises
-    NOT_FOUND.
+    """The marketplace of Claude Code with a repository for each plugin, at the tag of its version. Raises the
+    errors of ``find_collection``.
     """
     collection = find_collection(team, slug, actor)
     if is_computed(collection):
@@ -55,7 +55,7 @@ def collection_document(team: str, slug: str, actor: Actor) -> dict[str, Any]:
 
 
 def collection_repository(team: str, slug: str, actor: Actor) -> tuple[str, Any]:
-    """The key of the repository and a function that builds it. Raises NOT_FOUND."""
+    """The key of the repository and a function that builds it. Raises the errors of ``find_collection``."""
     collection = find_collection(team, slug, actor)
     if is_computed(collection):
         market = marketplace_of(team, actor)

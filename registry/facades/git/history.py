@@ -60,8 +60,9 @@ class History:
 
 
 def history_of(skill: Skill, actor: Actor) -> History:
-    """The history that the actor may see. The history of a canonical skill ends at its pinned version, which
-    is its only tag. Raises NOT_FOUND if no version is usable.
+    """The history that the actor may see, without the oldest versions above the limit of ``size_start``. The
+    history of a canonical skill ends at its pinned version, which is its only tag. Raises NOT_FOUND if the
+    latest or the pinned version is not usable.
     """
     canonical = skill.resolved_canonical
     rows = list(releases_of(skill.versions.visible_to(actor)))

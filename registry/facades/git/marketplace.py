@@ -1,4 +1,5 @@
-"""The repository of all skills of the site or of a team that an actor may see: a marketplace of plugins.
+"""The repository of a marketplace: the skills of the site or a team as plugins, within limits of number and
+size.
 
 Each publication and each yank is a commit, in order, so that ``git pull`` works. The first commit of a long
 history combines the oldest events. The number of combined events changes rarely.
@@ -205,7 +206,6 @@ def _rank(row: HistoryEntry) -> tuple[bool, str]:
 
 
 def _descriptions(digests: Iterable[str]) -> dict[str, str]:
-    """The descriptions in the manifests of the versions, by digest."""
     rows = Version.objects.filter(digest__in=set(digests)).values_list("digest", "manifest")
     found = {}
     for digest, manifest in rows:

@@ -89,7 +89,8 @@ def advertisement(repo: MemoryRepo) -> bytes:
 
 def answer(repo: MemoryRepo, body: bytes) -> bytes:
     """The answer to the body of a POST: acknowledgements, and a pack if the client is done. Raises
-    GIT_REQUEST_INVALID for a body that does not follow the protocol or names unknown objects.
+    GIT_REQUEST_INVALID for a body that does not follow the protocol, names unknown objects, or has more than
+    MAX_WANTS wants.
     """
     if body.count(b"want ") > MAX_WANTS:
         raise GIT_REQUEST_INVALID.refusal(reason=f"more than {MAX_WANTS} wants")

@@ -67,7 +67,7 @@ class _GitEndpoint(FacadeEndpoint):
         return skill
 
     def source(self, skill: Skill | None, team: str | None, *, as_plugin: bool) -> RepositorySource:
-        """The repository of the address. Raises NOT_FOUND."""
+        """The repository of the address. Raises NOT_FOUND if there is none that the actor may see."""
         if name := self.kwargs.get("collection"):
             return RepositorySource(*collection_repository(str(team), name, self.actor))
         if skill is None:

@@ -18,7 +18,8 @@ _MAX_BYTES = 256 * 1024 * 1024  # of their archives together, because each one i
 
 
 def packument(skill: Skill, team: str, actor: Actor) -> dict[str, Any]:
-    """The packument with the versions that the actor may see and that are not held.
+    """The packument with the newest versions that the actor may see and that are not held, within the limits
+    of ``_versions``.
 
     Yanked and deprecated versions are marked ``deprecated``: npm avoids them unless a lock file names them.
     Channels become dist-tags.

@@ -1,5 +1,3 @@
-"""Endpoints of OpenAI's skills API."""
-
 from __future__ import annotations
 
 import json
@@ -39,7 +37,7 @@ class DefaultVersionRequest(Shape):
 
 
 class _OpenAIEndpoint(FacadeEndpoint):
-    """An endpoint with errors of OpenAI's form."""
+    """Base class of endpoints whose errors have the form of OpenAI's API."""
 
     required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,), "DELETE": (Action.RELEASE,)}
     rate_limits = {"POST": RateLimit.PUBLISH}
@@ -176,7 +174,7 @@ class OpenAIVersionContent(_OpenAIVersionEndpoint):
 
 @extend_schema(exclude=True)
 class OpenAIUnknown(_OpenAIEndpoint):
-    """Addresses of the API that this site does not have."""
+    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
 
     is_safe_post = True
     required_actions = {}

@@ -25,7 +25,9 @@ _MAX_CHARS = 128
 
 @dataclass(frozen=True)
 class Activation:
-    """``name``, ``plugin`` and ``marketplace`` are empty if the client does not send them."""
+    """The activation of a skill that an agent reported. ``name``, ``plugin`` and ``marketplace`` are empty if
+    the client does not send them.
+    """
 
     name: str
     plugin: str

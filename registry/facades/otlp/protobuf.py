@@ -17,8 +17,8 @@ _KEY, _VALUE, _STRING = 1, 2, 1
 
 
 def log_records(data: bytes) -> Iterator[dict[str, Any]]:
-    """The log records of an export request, in the form of their JSON encoding, with text values only.
-    Raises BODY_INVALID.
+    """The log records of an export request, in the form of their JSON encoding, with text values only. Raises
+    BODY_INVALID for malformed data.
     """
     for resource in _fields(data, _RESOURCE_LOGS):
         for scope in _fields(resource, _SCOPE_LOGS):

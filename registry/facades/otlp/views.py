@@ -58,7 +58,9 @@ class _OtlpEndpoint(FacadeEndpoint):
 
 @extend_schema(exclude=True)
 class OtlpLogs(_OtlpEndpoint):
-    """Counts the activations among the records as uses. Other records are accepted and dropped."""
+    """Counts the activations among the first ``_MAX_RECORDS`` records: as uses of skills that the actor can
+    see, others as unknown activations. Accepts and drops other records; rejects further ones.
+    """
 
     required_actions = {"POST": (Action.INSTALL,)}
 
@@ -82,7 +84,9 @@ class OtlpLogs(_OtlpEndpoint):
 
 @extend_schema(exclude=True)
 class OtlpUnknown(_OtlpEndpoint):
-    """Addresses of the protocol that this site does not have, such as those of metrics and traces."""
+    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support, such as those
+    of metrics and traces.
+    """
 
     is_safe_post = True
 
@@ -92,7 +96,9 @@ class OtlpUnknown(_OtlpEndpoint):
 
 
 def _read_body(request: Request) -> bytes:
-    """The body, decompressed. Raises BODY_TOO_LARGE and BODY_INVALID."""
+    """The body, decompressed. Raises BODY_TOO_LARGE above SKILLQUAY_MAX_REQUEST_BYTES, and BODY_INVALID for
+    an incomplete body or broken gzip data.
+    """
     limit = settings.SKILLQUAY_MAX_REQUEST_BYTES
     data = b"".join(bodies.body_chunks(request, limit=limit))
     if request.headers.get("Content-Encoding", "").lower() == "gzip":
@@ -123,7 +129,7 @@ def _objects(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, An
 
 
 def _team(actor: Actor) -> Team:
-    """The team whose agents report. Raises FIELD_INVALID unless it is the only one of the token."""
+    """The team whose agents report. Raises FIELD_INVALID unless the actor has exactly one team."""
     own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
     if len(own) != 1:
         raise FIELD_INVALID.refusal(field="team", reason="Use a token that is limited to one team.")

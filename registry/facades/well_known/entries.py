@@ -1,4 +1,4 @@
-"""The skills of an index: those of the site, of a team, or one skill in one version."""
+"""Selects the skills of an index, such as those of the site, a team or a collection."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def canonical_entries(slug: str, actor: Actor) -> list[IndexEntry]:
 
 
 def collection_entries(team: str, slug: str, actor: Actor) -> list[IndexEntry]:
-    """The skills of a collection that the actor may see. Raises NOT_FOUND."""
+    """The skills of a collection that the actor may see. Raises the errors of ``find_collection``."""
     found = named_versions(members(find_collection(team, slug, actor), actor))
     return _entries([(each.name, each.version) for each in found])
 
@@ -118,7 +118,9 @@ def _latest_versions(rows: QuerySet[Skill], limit: int) -> list[tuple[str, Versi
 
 
 def _entries(named: Sequence[tuple[str, Version | None]]) -> list[IndexEntry]:
-    """The entries that clients accept. A client discards the whole index if it rejects one entry."""
+    """The entries that clients accept. Others are omitted, because a client discards the whole index if it
+    rejects one entry.
+    """
     versions: dict[str, Version] = {}
     for name, version in named:
         if version and _NAME.fullmatch(name) and version.archive_size <= _MAX_ARCHIVE:

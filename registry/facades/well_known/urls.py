@@ -1,4 +1,4 @@
-"""Routes of the well-known index, below the addresses of the site, teams, skills and versions."""
+"""Routes of the well-known index, below the site's root and the addresses in ``_SCOPES``."""
 
 from django.urls import URLPattern, URLResolver, include, path
 

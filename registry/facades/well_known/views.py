@@ -40,14 +40,14 @@ _UPDATE_CHECK = "X-Skills-Update-Check"  # a client that only compares digests
 
 
 class _Scope(FacadeEndpoint):
-    """An endpoint below the address of the site, a team, a skill or a version. Allows cross-origin requests
-    for data that anonymous visitors see.
+    """An endpoint below the address of the site, a team, a collection, a skill or a version. Allows
+    cross-origin requests for data that anonymous visitors see.
     """
 
     required_actions = {"GET": (Action.SEE,)}
 
     def entries(self, **scope: str) -> list[IndexEntry]:
-        """The entries of the scope. Raises the errors of ``find_skill`` and ``find_version``."""
+        """The entries of the scope. Raises the errors of looking up the team, collection, skill or version."""
         team, named = scope.get("team"), scope.get("slug")
         if collection := scope.get("collection"):
             return collection_entries(str(team), collection, self.actor)

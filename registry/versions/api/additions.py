@@ -38,7 +38,8 @@ class VersionAdditions(SkillEndpoint):
     @operation("set_additions", "Set a version's additions", body=AdditionsRequest, answer=AdditionsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Replaces the additions of the version; the package does not change. New permissions can require a
-        new approval, and new secrets a new grant. Requires the maintainer role and a session.
+        new approval, and new secrets a new grant. Requires a session, and the maintainer role or
+        administrator rights.
         """
         version = self.version(team, slug, number)
         body = read_body(AdditionsRequest, request.data)

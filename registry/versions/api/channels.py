@@ -62,7 +62,7 @@ class ChannelDetail(SkillEndpoint):
     @operation("set_channel", "Set or move a channel", body=ChannelRequest, answer=ChannelsDoc)
     def put(self, request: Request, team: str, slug: str, name: str) -> HttpResponse:
         """Points the channel to a version, which must be neither held nor yanked. Requires the maintainer
-        role.
+        role or administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(ChannelRequest, request.data)
@@ -72,7 +72,7 @@ class ChannelDetail(SkillEndpoint):
 
     @operation("remove_channel", "Remove a channel", answer=ChannelsDoc)
     def delete(self, request: Request, team: str, slug: str, name: str) -> HttpResponse:
-        """Removes the channel, but not its version. Requires the maintainer role."""
+        """Removes the channel, but not its version. Requires the maintainer role or administrator rights."""
         skill = self.skill(team, slug)
         publishing_channels.remove_channel(skill, name, self.actor)
         return etag.document_response(request, {"channels": channels_of(skill, self.actor)})
@@ -91,7 +91,7 @@ class Rename(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Renames the skill or moves it to another team. The old address redirects to the skill; no other
-        skill can take it. Requires the owner role and a session.
+        skill can take it. Requires a session, and the owner role or administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(SkillRenameRequest, request.data)
@@ -113,7 +113,8 @@ class Merge(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Merges the skill into another one, to which its address redirects. Exact versions of the merged
-        skill stay available, so that pins keep working. Requires the owner role and a session.
+        skill stay available, so that pins keep working. Requires a session, and the owner role or
+        administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(SkillMergeRequest, request.data)

@@ -1,5 +1,3 @@
-"""Endpoint that compares two versions of a skill."""
-
 from django.http import HttpResponse
 from django.utils.translation import gettext
 from rest_framework import serializers

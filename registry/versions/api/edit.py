@@ -1,4 +1,4 @@
-"""Endpoint that publishes a version with edited text files as the next version."""
+"""Endpoint that edits text files of a version and publishes the result as the next version."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ class VersionEdits(SkillEndpoint):
     )
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Publishes the next version with the given files added, changed or deleted; other files stay the
-        same. An error response lists all problems, and the site then stores nothing.
+        same. If the request fails, the site stores nothing.
         """
         # Held versions are included, because an edit can fix the findings that hold them.
         version = self.version(team, slug, number)

@@ -1,4 +1,4 @@
-"""Endpoint that migrates older packages to the ApexBridge layout. Stores nothing."""
+"""Endpoint that migrates older packages to the ApexBridge layout without publishing them."""
 
 import base64
 from typing import Any
@@ -59,9 +59,7 @@ class Migrations(Endpoint):
         answer=MigrationDoc,
     )
     def post(self, request: Request) -> HttpResponse:
-        """Returns the migrated package and a diff. The site does not store the package; publish the archive
-        to keep it.
-        """
+        """Returns the migrated package and a diff. Nothing is published; publish the archive to keep it."""
         query, upload = read_upload_request(request, MigrateQuery)
         migration = migrate(upload.package(), limits=package_limits())
 

@@ -1,5 +1,3 @@
-"""Endpoint that checks a version against each profile."""
-
 from django.http import HttpResponse
 from django.utils.translation import gettext
 from rest_framework import serializers

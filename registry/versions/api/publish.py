@@ -101,8 +101,9 @@ class Packages(Endpoint):
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Publishes a package, or only checks it with `dry_run`. An error response lists all problems. If the
-        version already exists with the same content, returns 200 and only sets `channel`.
+        """Publishes a package, or only checks it with `dry_run`. If the package is invalid, the error
+        response lists all problems. If the version already exists with the same content, returns 200 and only
+        sets `channel`.
         """
         query, upload = read_upload_request(request, PublishQuery)
         team = _team(query.get("team"), self.actor)

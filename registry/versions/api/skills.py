@@ -1,4 +1,4 @@
-"""Endpoints of skills: list with filters, details, visibility and usage."""
+"""Endpoints that list and show skills, set their visibility, and count and show their use."""
 
 from collections.abc import Mapping
 from dataclasses import astuple
@@ -98,7 +98,6 @@ class Skills(Endpoint):
 
 
 def _list(query: dict[str, Any], actor: Actor) -> dict[str, Any]:
-    """A page of the skills that lists show to the actor, as a JSON object."""
     drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
     page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
     position = (
@@ -141,7 +140,7 @@ class SkillDetail(SkillEndpoint):
     )
     def patch(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Changes the skill's visibility. Send `If-Match: <ETag>` to change the skill only if it has not
-        changed since you read it. Requires the maintainer role.
+        changed since you read it. Requires the maintainer role or administrator rights.
         """
         change = read_body(SkillChangeRequest, request.data)
         with transaction.atomic():
@@ -231,8 +230,8 @@ class Uses(Endpoint):
     )
     @idempotent(UsageReportRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Counts a use of the skill. Send this request if an agent loads the skill from its own copy.
-        Downloads and runs on this site are counted automatically.
+        """Counts a use of the skill, unless you already used it within the last 60 s. Send this request if an
+        agent loads the skill from its own copy. Downloads and runs on this site are counted automatically.
         """
         report = read_body(UsageReportRequest, request.data)
         skill = catalog.find_skill(report["skill"], self.actor)

@@ -1,5 +1,3 @@
-"""Endpoints of versions, their files and their archives."""
-
 from collections.abc import Hashable
 from typing import Any
 
@@ -104,7 +102,9 @@ class VersionDetail(SkillEndpoint):
 
     @operation("update_version", "Update a version's changelog", body=VersionChangeRequest, answer=VersionDoc)
     def patch(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Changes the version's changelog. Published files never change. Requires the maintainer role."""
+        """Changes the version's changelog. Published files never change. Requires the maintainer role or
+        administrator rights.
+        """
         with transaction.atomic():
             version = self.version(team, slug, number)
             change = read_body(VersionChangeRequest, request.data)

@@ -64,7 +64,7 @@ class Yank(_VersionEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Yanks the version: it is then available only by its exact number, with a notice. Requires the
-        maintainer role.
+        maintainer role or administrator rights.
         """
         version = self.version(team, slug, number)
         body = read_body(ReasonRequest, request.data)
@@ -72,8 +72,8 @@ class Yank(_VersionEndpoint):
 
     @operation("unyank_version", "Undo a yank", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Undoes the yank: the version is again available, and can become `latest`. Requires the maintainer
-        role.
+        """Undoes the yank: the version loses its notice, and can become `latest` again. Requires the
+        maintainer role or administrator rights.
         """
         return self.respond(request, publishing_yank.unyank(self.version(team, slug, number), self.actor))
 
@@ -83,7 +83,7 @@ class VersionDeprecation(_VersionEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Deprecates the version; it stays usable and shows a notice. `successor` must be another usable
-        version of the skill. Requires the maintainer role.
+        version of the skill. Requires the maintainer role or administrator rights.
         """
         version = self.version(team, slug, number)
         body = read_body(DeprecationRequest, request.data)
@@ -91,7 +91,7 @@ class VersionDeprecation(_VersionEndpoint):
 
     @operation("undeprecate_version", "Undo a version's deprecation", answer=VersionSummaryDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Removes the deprecation notice. Requires the maintainer role."""
+        """Removes the deprecation notice. Requires the maintainer role or administrator rights."""
         return self.respond(
             request, publishing_yank.undeprecate_version(self.version(team, slug, number), self.actor)
         )
@@ -106,7 +106,7 @@ class SkillDeprecation(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Deprecates the skill. `successor` must be a skill that you can see; the response shows it only to
-        users who can see it. Requires the maintainer role.
+        users who can see it. Requires the maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)
@@ -117,7 +117,7 @@ class SkillDeprecation(SkillEndpoint):
 
     @operation("undeprecate_skill", "Undo a skill's deprecation", tag="skills", answer=SkillDetailDoc)
     def delete(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Removes the deprecation notice. Requires the maintainer role."""
+        """Removes the deprecation notice. Requires the maintainer role or administrator rights."""
         publishing_yank.undeprecate_skill(self.skill(team, slug), self.actor)
         return _skill_response(request, f"{team}/{slug}", self.actor)
 
@@ -129,8 +129,8 @@ class VersionPurge(_VersionEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Permanently deletes the version's files, its search terms and the content of its runs. Later
-        requests for the version return 410. Its number and its content can't be published again. Requires
-        the owner role and a session.
+        requests for the version return 410. Its number can't be reused, and its team can't publish the
+        content again. Requires a session, and the owner role or administrator rights.
         """
         version = self.version(team, slug, number)
         reason = read_body(ReasonRequest, request.data)["reason"]
@@ -146,7 +146,7 @@ class SkillPurge(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
         """Purges all versions of the skill, including those of skills merged into it. The name stays
-        reserved. Requires the owner role and a session.
+        reserved. Requires a session, and the owner role or administrator rights.
         """
         skill = self.skill(team, slug)
         reason = read_body(ReasonRequest, request.data)["reason"]

@@ -59,7 +59,9 @@ def _purge_all_versions(skill: Skill, actor: Actor, reason: str) -> None:
 
 
 def _purge_version_rows(version: Version, actor: Actor, reason: str) -> Tombstone:
-    """Deletes the version with its files, channels and derived data, and returns the new tombstone."""
+    """Deletes the version with its derived data, and returns its new tombstone. Blobs that are no longer used
+    are deleted after the commit.
+    """
     skill, number, digest = version.skill, version.number, version.digest
     archive = _forget_archive(version)
     if skill.latest_id == version.pk:

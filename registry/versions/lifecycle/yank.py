@@ -17,7 +17,10 @@ from registry.versions.publishing.locks import lock_skill, lock_version
 @transaction.atomic
 def yank(version: Version, actor: Actor, *, reason: str) -> Version:
     """Hides the version from search, ``latest`` and channels; its exact number still works. Does nothing if
-    the version is already yanked. Requires permission to manage versions.
+    the version is already yanked.
+
+    Requires permission to manage versions. Raises TEXT_INVALID for an invalid reason, and NOT_FOUND for a
+    purged version.
     """
     reason = validate_reason(reason)
     version = lock_version(version, actor, Action.RELEASE)

@@ -1,4 +1,4 @@
-"""Changes the additions of a version."""
+"""Adds needs to a version that its package does not declare, and removes such additions."""
 
 from __future__ import annotations
 

@@ -56,10 +56,11 @@ callable_scripts: Hook[[Package], Mapping[str, str]] = Hook()
 
 
 def read_command_lines(package: Package) -> CommandLines:
-    """Reads each script that takes arguments, for at most ``MAX_SECONDS`` of CPU time. Never raises.
+    """The command lines of the first ``_MAX_SCRIPTS`` scripts that take arguments. Reads no further script
+    after ``MAX_SECONDS`` of CPU time.
 
-    A script that is not read in time is called with an argument line. If the manifest has an input schema,
-    the schema applies to all scripts, so none is read.
+    A script that can't be read, or not in time, is called with an argument line. If the manifest has an input
+    schema, the schema applies to all scripts, so none is read.
     """
     found = [entry for scripts in callable_scripts.send(package) for entry in scripts.items()]
     if package.manifest.input_schema:
@@ -74,7 +75,9 @@ def read_command_lines(package: Package) -> CommandLines:
 
 
 def _with_shown_calls(scripts: Sequence[ReadScript], package: Package) -> CommandLines:
-    """The scripts with the calls that documents show, and a notice for each call that does not fit."""
+    """The scripts with the calls that documents show, and notices for the first ``_MAX_NOTICES`` calls that
+    do not fit.
+    """
     command_lines = {each.command_line.path: each.command_line for each in scripts}
     try:
         shown = match_calls(command_lines, _documents(package))
@@ -95,7 +98,7 @@ def _with_shown_calls(scripts: Sequence[ReadScript], package: Package) -> Comman
 
 
 def _documents(package: Package) -> dict[str, str]:
-    """The texts of the Markdown files, SKILL.md first."""
+    """The texts of the Markdown files, SKILL.md first, each cut at ``MAX_DOCUMENT`` bytes."""
     found = sorted(
         (file for file in package.files if file.path.lower().endswith(".md")),
         key=lambda file: (file.path != SKILL_MD, file.path),

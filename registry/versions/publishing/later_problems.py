@@ -31,7 +31,9 @@ def remove_problems(version: Version, codes: Iterable[str]) -> None:
 
 
 def _update_problems(version: Version, change: Callable[[Rows], Rows]) -> None:
-    """Replaces the stored problems with the result of ``change`` while the version is locked."""
+    """Stores the result of ``change`` while the version is locked. Does nothing if the version was deleted,
+    or if the number of problems stays the same.
+    """
     with transaction.atomic():
         row = Version.objects.select_for_update().filter(pk=version.pk).first()
         if row is None:

@@ -42,7 +42,9 @@ def ask_again(version: Version) -> bool:
 
 
 def _ready() -> Iterator[EntryCommandLine]:
-    """The queued rows, except those whose parser needs dependencies that are still building."""
+    """Those of the first ``_MAX_LOOKED_AT`` queued rows whose parser needs no dependencies that are still
+    building.
+    """
     waiting = EntryCommandLine.objects.filter(asks_parser=True).select_related("version").order_by("id")
     return (
         row

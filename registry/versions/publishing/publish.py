@@ -98,15 +98,17 @@ def publish(
 ) -> Publication:
     """Publishes the package as a version of ``team/slug``, and sets the requested channel.
 
-    The version number is that of the manifest, otherwise ``version``, otherwise the next
-    patch. If the content is already published under this number, or under any number if none
-    is given, only sets the channel.
+    The version number is that of the manifest, otherwise ``version``, otherwise the next patch. If the
+    content is already published under this number, or under any number if none is given, only sets the
+    channel.
 
-    Requires permission to publish; a changed visibility and a channel require the maintainer role.
-    Raises Refusal with all errors of the package and the options. Other refusals are VERSION_EXISTS for
-    other content under the same number, VERSION_PURGED, SKILL_PURGED, SLUG_REDIRECTED, and
-    CHANNEL_WITHDRAWN if the existing version was yanked. Failing trigger tests raise their problems if
-    the team blocks publication on them.
+    Requires permission to publish. A changed visibility requires permission to change settings, and a channel
+    permission to manage versions.
+
+    Raises Refusal with all errors of the package and the options. Other refusals are VERSION_EXISTS for other
+    content under the same number, VERSION_PURGED, SKILL_PURGED, SLUG_REDIRECTED, and CHANNEL_WITHDRAWN if the
+    existing version was yanked. Failing trigger tests raise their problems if the team blocks publication on
+    them.
     """
     require(actor, Action.PUBLISH, team=team)
     options = PublishOptions(version, visibility, channel, changelog, source, provenance, origin, origin_path)

@@ -35,7 +35,7 @@ def create_rows(
 
 
 def load_problems(version: Version) -> tuple[Problem, ...]:
-    """The problems that were stored when the version was published: warnings and notices."""
+    """The stored warnings and notices, found when the version was published or later."""
     return tuple(Problem(**row) for row in version.problems)
 
 
