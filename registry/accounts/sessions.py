@@ -35,7 +35,7 @@ class OpenSession:
 
 
 def list_sessions(user: User, current_key: str = "") -> list[OpenSession]:
-    """The user's valid sessions: the one with ``current_key`` first, then the others, newest sign-in first."""
+    """The user's valid sessions: the one with ``current_key``, then the others, newest sign-in first."""
     valid = user.get_session_auth_hash()  # sessions from before a new password have another one
     found = [
         _open_session(row, data.get(CLIENT_KEY, {}), current_key)

@@ -150,7 +150,7 @@ class ServiceAccountTokens(AccountEndpoint):
         answer=page_schema(AccessTokenDoc),
     )
     def get(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Lists the service account's tokens, newest first. Requires the owner role or administrator rights."""
+        """Lists the tokens of the account, newest first. Requires the owner role or administrator rights."""
         return token_page(request, self.actor, self.account(team, username).user)
 
     @operation(

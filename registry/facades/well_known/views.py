@@ -47,7 +47,7 @@ class _Scope(FacadeEndpoint):
     required_actions = {"GET": (Action.SEE,)}
 
     def entries(self, **scope: str) -> list[IndexEntry]:
-        """The entries of the scope. Raises the errors of looking up the team, collection, skill or version."""
+        """The entries of the scope. Raises the errors of looking up the team, collection or skill."""
         team, named = scope.get("team"), scope.get("slug")
         if collection := scope.get("collection"):
             return collection_entries(str(team), collection, self.actor)
