@@ -37,7 +37,9 @@ def install_after_migrate(using: str, **kwargs: Any) -> None:
 
 
 def install(connection: BaseDatabaseWrapper) -> None:
-    """Creates missing triggers, replaces changed ones, and gives a new site its first number."""
+    """Gives a new site its first number. If a trigger is missing or differs, replaces all triggers and
+    outdates all kept answers, because changes were not recorded in the meantime.
+    """
     with transaction.atomic(using=connection.alias):
         # Starts at the time: after a restored backup, no process takes an old number for a new one.
         sql.execute(connection, sql.SEED_NUMBER, [int(time.time() * 1000)])

@@ -56,8 +56,8 @@ class Collections(Endpoint):
     )
     @idempotent(CollectionRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Creates a collection. Each skill follows its latest version or a channel, or is pinned to
-        a version. Requires the maintainer role.
+        """Creates a collection. Each skill follows its latest version or a channel, or is pinned to a
+        version. Requires the maintainer role or administrator rights.
         """
         body = read_body(CollectionRequest, request.data)
         team = skills.find_team(body["team"], self.actor)
@@ -79,7 +79,7 @@ class CollectionDetail(Endpoint):
     @operation("get_collection", "Get a collection", answer=CollectionDetailDoc)
     def get(self, request: Request, team: str, collection: str) -> HttpResponse:
         """Returns the collection with the skills that you can see, and the addresses for clients. The
-        collection `all` of a team contains all of its skills.
+        collection `all` of a team contains the team's skills, the most used ones first, up to a limit.
         """
         found = find.find_collection(team, collection, self.actor)
         return etag.document_response(request, collection_detail(found, self.actor))
@@ -88,7 +88,7 @@ class CollectionDetail(Endpoint):
     def patch(self, request: Request, team: str, collection: str) -> HttpResponse:
         """Changes the given fields. `skills` replaces the skills in their order; skills that you can't see
         stay. Send `If-Match: <ETag>` to change the collection only if it has not changed since you read it.
-        Requires the maintainer role.
+        Requires the maintainer role or administrator rights.
         """
         found = find.find_collection(team, collection, self.actor)
         etag.require_match(request, collection_detail(found, self.actor))
@@ -100,7 +100,7 @@ class CollectionDetail(Endpoint):
 
     @operation("delete_collection", "Delete a collection")
     def delete(self, request: Request, team: str, collection: str) -> HttpResponse:
-        """Deletes the collection. Its skills stay. Requires the maintainer role."""
+        """Deletes the collection. Its skills stay. Requires the maintainer role or administrator rights."""
         edit.delete(find.find_collection(team, collection, self.actor), self.actor)
         return HttpResponse(status=204)
 

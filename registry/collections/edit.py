@@ -54,8 +54,9 @@ def create(
     visibility: str = "private",
     chosen: Sequence[ChosenSkill] = (),
 ) -> Collection:
-    """Creates a collection. Raises the errors of ``require``, SLUG_INVALID, TEXT_INVALID, COLLECTION_EXISTS,
-    COLLECTION_REPEATS, COLLECTION_FULL, and those of ``find_skill`` and ``find_version``.
+    """Creates a collection. Raises SLUG_INVALID for a malformed or reserved slug, COLLECTION_EXISTS for a
+    taken one, and TEXT_INVALID. Raises COLLECTION_REPEATS for a repeated skill and COLLECTION_FULL above
+    MAX_ITEMS. Also raises the errors of ``require``, ``find_skill`` and ``find_version``.
     """
     require(by, Action.COLLECTIONS, team=team)
     _check_free(team, slug)
@@ -83,7 +84,8 @@ def change(
     chosen: Sequence[ChosenSkill] | None = None,
 ) -> Collection:
     """Changes the values that are not None. ``chosen`` replaces the skills in their order; skills that the
-    actor may not see stay at the end. Raises like ``create``, and COLLECTION_COMPUTED.
+    actor may not see stay at the end. Raises like ``create``, and COLLECTION_COMPUTED for the collection
+    ``all``.
     """
     collection = _lock(collection, by)
     if title is not None:
@@ -105,7 +107,9 @@ def change(
 
 @transaction.atomic
 def delete(collection: Collection, by: Actor) -> None:
-    """Deletes the collection, not its skills. Raises COLLECTION_COMPUTED and the errors of ``require``."""
+    """Deletes the collection, not its skills. Raises COLLECTION_COMPUTED for the collection ``all``, and
+    the errors of ``require``.
+    """
     collection = _lock(collection, by)
     audit.record(by, "collection.delete", str(collection), team=collection.team)
     collection.delete()

@@ -94,7 +94,8 @@ def resolve_target(target: Target) -> list[str]:
 
 def resolve_host(host: str, port: int) -> list[str]:
     """The host's addresses that connections of any protocol may use: public ones and those in
-    SKILLQUAY_OUTBOUND_ALLOW. Raises OUTBOUND_FAILED or OUTBOUND_REFUSED if there are none.
+    SKILLQUAY_OUTBOUND_ALLOW. Raises OUTBOUND_FAILED if the host can't be resolved, and OUTBOUND_REFUSED if
+    none of its addresses is allowed.
     """
     return resolve_target(Target("", "https", host, port, "/"))
 
@@ -119,9 +120,6 @@ def is_local(address: Address) -> bool:
 
 
 def _allows_nonlocal_bind(version: int) -> bool:
-    """Whether the kernel lets a socket bind to an address of another machine, so that the bind test of
-    ``is_local`` proves nothing.
-    """
     switch = Path(f"/proc/sys/net/ipv{version}/ip_nonlocal_bind")
     return switch.exists() and switch.read_text().strip() != "0"
 

@@ -40,8 +40,11 @@ class FetchStream:
         self._deadline, self._limit, self._read = deadline, limit, 0
 
     def read(self, size: int = _CHUNK) -> bytes:
-        """Waits for data and returns 1 to ``size`` bytes; ``b""`` at the end of the body.
-        Raises OUTBOUND_FAILED, OUTBOUND_TIMEOUT or OUTBOUND_TOO_LARGE.
+        """Waits for data and returns at most ``size`` bytes, and never more than 64 KiB; ``b""`` at the end
+        of the body.
+
+        Raises OUTBOUND_TOO_LARGE above the response's limit, and OUTBOUND_TIMEOUT or OUTBOUND_FAILED like
+        ``network_refusal``.
         """
         try:
             chunk = self._response.read1(min(size, _CHUNK))

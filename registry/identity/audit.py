@@ -1,4 +1,4 @@
-"""The audit trail: adds entries, and reads them for administrators and for a team's maintainers."""
+"""The audit trail: adds entries, and reads them for administrators and a team's maintainers and owners."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -90,8 +90,8 @@ def find_person(username: str, team: Team, by: Actor) -> User:
 
 @transaction.atomic
 def add_member(team: Team, user: User, role: str, by: Actor) -> Membership:
-    """Adds a person to the team. Besides the refusals of ``require``, raises NOT_FOUND for a service account,
-    ROLE_UNKNOWN and MEMBER_EXISTS.
+    """Adds a person to the team. Besides the refusals of ``require``, raises NOT_FOUND for a service
+    account, ROLE_UNKNOWN for an invalid role, and MEMBER_EXISTS for a member.
     """
     require(by, Action.MEMBERS, team=team)
     if user.is_service:
@@ -118,9 +118,8 @@ def change_role(team: Team, user: User, role: str, by: Actor) -> Membership:
 @transaction.atomic
 def transfer_ownership(team: Team, to: User, by: Actor, *, role: str = Role.MAINTAINER) -> Membership:
     """Makes another member an owner, gives the actor ``role`` instead, and returns the actor's membership.
-
-    Besides the refusals of ``require``, raises ROLE_UNKNOWN, FORBIDDEN unless the actor is an owner of the
-    team, and NOT_FOUND unless ``to`` is another active member.
+    Besides the refusals of ``require``, raises ROLE_UNKNOWN for an invalid role, FORBIDDEN unless the actor
+    is an owner of the team, and NOT_FOUND unless ``to`` is another active member.
     """
     require(by, Action.MEMBERS, team=team)
     mine = _lock_membership(team, by.user) if by.user and team.pk in by.team_ids else None
@@ -152,7 +151,7 @@ def remove_member(team: Team, user: User, by: Actor) -> None:
 
 
 def is_only_owner(membership: Membership) -> bool:
-    """Whether the team has no other active owner."""
+    """Whether the member is an owner, and the team has no other active owner."""
     owners = Membership.objects.filter(team=membership.team, role=Role.OWNER, user__is_active=True)
     return membership.role == Role.OWNER and not owners.exclude(pk=membership.pk).exists()
 
@@ -185,7 +184,7 @@ def rejoin(slug: str, by: Actor) -> Membership:
 @transaction.atomic
 def archive(team: Team, by: Actor) -> Team:
     """Makes the team and its skills read-only, and ends the access of its service accounts. A second call
-    changes nothing. Requires the owner role.
+    changes nothing. Requires the owner role or administrator rights.
     """
     require(by, Action.MEMBERS, team=team, even_archived=True)
     if Team.objects.filter(pk=team.pk, archived_at=None).update(archived_at=timezone.now()):

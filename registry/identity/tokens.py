@@ -54,9 +54,10 @@ def issue(
 ) -> tuple[Token, str]:
     """Creates a token and returns it with its secret, which can't be read again.
 
-    Raises FORBIDDEN unless the actor manages the owner's tokens, and TOKEN_LIMIT_EXCEEDED if the actor uses a
-    token that can do less. Raises NOT_FOUND if the owner is not in ``team``. Raises TEXT_INVALID,
-    TOKEN_SCOPE_UNKNOWN or TOKEN_EXPIRY_INVALID for the other fields.
+    Raises FORBIDDEN, TOKEN_SCOPE_MISSING or TEAM_ARCHIVED unless the actor manages the owner's tokens, and
+    TOKEN_LIMIT_EXCEEDED if the actor uses a token that can do less. Raises NOT_FOUND if the owner is
+    neither in ``team`` nor an administrator. Raises TEXT_INVALID, TOKEN_SCOPE_UNKNOWN or
+    TOKEN_EXPIRY_INVALID for the other fields.
     """
     _require_manager(owner, team, by)
     if not scopes or not set(scopes) <= set(Scope.values):
@@ -88,11 +89,12 @@ def rotate(
     overlap_hours: int = DEFAULT_OVERLAP_HOURS,
     expires_at: datetime | None = None,
 ) -> tuple[Token, str]:
-    """Gives the token a new secret and returns both. The previous secret keeps working for ``overlap_hours``;
-    an older one stops working at once. ``expires_at`` of None keeps the token's expiry date.
+    """Gives the token a new secret and returns both. The previous secret keeps working for
+    ``overlap_hours``; an older one stops working at once. ``expires_at`` of None keeps the token's expiry
+    date.
 
     Raises the errors of ``issue``, TOKEN_ENDED for a token that has expired or was revoked, and
-    OVERLAP_INVALID.
+    OVERLAP_INVALID for hours outside 0 to MAX_OVERLAP_HOURS.
     """
     _require_manager(token.owner, token.team, by)
     now, token = timezone.now(), Token.objects.select_for_update().get(pk=token.pk)
@@ -127,7 +129,8 @@ def revoke(token: Token, by: Actor) -> None:
 
 def restore(token: Token, by: Actor) -> None:
     """Undoes a revocation. Only the person who revoked the token can do this, in a session and within
-    UNDO_PERIOD. Raises UNDO_EXPIRED in all other cases, and if the token has expired.
+    UNDO_PERIOD. Raises FORBIDDEN unless the actor manages the owner's tokens. Raises UNDO_EXPIRED in all
+    other cases, and if the token has expired.
     """
     _require_manager(token.owner, token.team, by, even_archived=True)
     now = timezone.now()

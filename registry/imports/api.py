@@ -150,7 +150,9 @@ class Imports(Endpoint):
 
     @operation("list_imports", "List imports", query=ReportsQuery, answer=page_schema(ImportSummaryDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists the imports of your teams, newest first, without their rows."""
+        """Lists the imports of your teams, newest first, without their rows. Administrators get those of
+        all teams.
+        """
         query = read_query(ReportsQuery, request)
         reports = sources.visible_imports(self.actor)
         if "source" in query:
@@ -221,8 +223,8 @@ class Sources(Endpoint):
 
     @operation("list_sources", "List sources", query=SourcesQuery, answer=page_schema(SourceDoc))
     def get(self, request: Request) -> HttpResponse:
-        """Lists the sources of your teams, newest first. The first import from a location creates its
-        source.
+        """Lists the sources of your teams, newest first. Administrators get those of all teams. The first
+        import from a location creates its source.
         """
         query = read_query(SourcesQuery, request)
         found = Source.objects.visible_to(self.actor).select_related("team")

@@ -107,7 +107,9 @@ def note_canonical_use(slug: str, caller: str, kind: str) -> None:
 
 
 def _write_uses(uses: Mapping[tuple[str, str], tuple[str, datetime]]) -> None:
-    """Counts the uses by name and caller, each with its kind and time."""
+    """Counts the uses by name and caller, each at most once per minute. The values are the kind and time of
+    a use.
+    """
     for (slug, caller), (kind, at) in sorted(uses.items()):
         use = CanonicalUse.objects.filter(slug=slug, caller=caller)
         change = {"count": F("count") + 1, "last_used_at": at, "last_kind": kind}

@@ -36,8 +36,10 @@ def find_skill(label: str, actor: Actor) -> Skill:
     """The skill for "team/slug", "_canonical_slug" or a bare slug. Follows renames and merges of
     "team/slug".
 
-    A bare slug names a skill of the actor's teams, otherwise the canonical skill. Raises NOT_FOUND, PURGED,
-    CANONICAL_UNAVAILABLE, or NAME_AMBIGUOUS for a bare slug.
+    A bare slug names a skill of the actor's teams, otherwise the canonical skill. Raises NOT_FOUND if the
+    actor can see no such skill, PURGED for a purged skill, and CANONICAL_UNAVAILABLE if the pinned version
+    of a canonical skill can't be used. Raises NAME_AMBIGUOUS for a bare slug that several of the actor's
+    teams, or only other teams, use.
     """
     if label.startswith(canonical_canonical.PREFIX):
         return _find_canonical(label.removeprefix(canonical_canonical.PREFIX), actor)

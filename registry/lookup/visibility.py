@@ -33,7 +33,6 @@ def sees_held_versions(skill: Skill, actor: Actor) -> bool:
 
 
 def _is_fully_held(skill: Skill) -> bool:
-    """Whether the skill has versions and all of them are held."""
     if skill.latest_id is not None:
         return False
     return skill.versions.exists() and not skill.versions.unheld().exists()

@@ -46,9 +46,11 @@ class FeedbackReport:
 
 def submit_feedback(version: Version, report: FeedbackReport, actor: Actor) -> bool:
     """Stores the report and returns whether it counted as a use.
+
     At most one outcome per skill and caller is stored within ``recording.DEDUPE_WINDOW``. A wrong match
     proposes a trigger test, unless one was proposed for the utterance before. It always returns True, so
     that the caller learns nothing about earlier reports.
+
     Raises the refusals of ``require`` and TEXT_INVALID. A wrong match also raises
     FEEDBACK_UTTERANCE_MISSING if the utterance is blank, and FEEDBACK_FULL if too many proposals are
     undecided.

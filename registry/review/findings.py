@@ -68,7 +68,7 @@ def release(version: Version, actor: Actor, *, reason: str) -> Version:
     requested.
 
     Requires a reviewer other than the publisher, without a token. Raises TEXT_INVALID for the reason, the
-    refusals of ``lock_version``, RELEASE_OWN for the publisher, and NOT_HELD.
+    refusals of ``lock_version``, RELEASE_OWN for the publisher, and NOT_HELD if the version is not held.
     """
     reason = text.validated(reason, field="reason", max_length=_MAX_REASON_CHARS)
     version = lock_version(version, actor, Action.REVIEW)

@@ -46,6 +46,7 @@ def facets(
     """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter
     does not apply to its counts. With a text, only the best ``MAX_COUNTED_SKILLS`` matches are counted;
     without one, all visible skills.
+
     ``found`` is the result of a search with the same text and filters, and with ``MAX_COUNTED_SKILLS`` ids
     for counting. Passing it saves another search.
     """

@@ -1,5 +1,5 @@
-"""Endpoints of a team's secrets, their grants, and a team's reviews of versions. No response contains a
-value.
+"""Endpoints that set and grant a team's secrets, and record the team's reviews of versions. No response
+contains a value.
 """
 
 from typing import Any
@@ -120,8 +120,8 @@ class SecretDetail(Endpoint):
 
     @operation("set_secret", "Set a secret", body=SecretRequest, answer=SecretDoc)
     def put(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Sets the secret or replaces its value. Existing grants stay. Requires the maintainer role and a
-        session.
+        """Sets the secret or replaces its value. Existing grants stay. Requires the maintainer role or
+        administrator rights, and a session.
         """
         # before the body is validated, so that non-members get 404
         holder = skills.find_team(team, self.actor)
@@ -132,8 +132,8 @@ class SecretDetail(Endpoint):
 
     @operation("remove_secret", "Remove a secret")
     def delete(self, request: Request, team: str, name: str) -> HttpResponse:
-        """Permanently deletes the secret's value and its grants. Requires the maintainer role and a
-        session.
+        """Permanently deletes the secret's value and its grants. Requires the maintainer role or
+        administrator rights, and a session.
         """
         values.remove_secret(
             values.find_secret(skills.find_team(team, self.actor), name, self.actor), self.actor
@@ -151,7 +151,7 @@ class SecretGrants(Endpoint):
     @idempotent()
     def post(self, request: Request, team: str, name: str) -> HttpResponse:
         """Grants the secret to one version, identified by its digest, or to all versions that the team has
-        reviewed. Requires the owner role and a session.
+        reviewed. Requires the owner role or administrator rights, and a session.
         """
         secret = values.find_secret(skills.find_team(team, self.actor), name, self.actor)
         body = read_body(SecretGrantRequest, request.data)
@@ -167,7 +167,9 @@ class SecretGrantDetail(Endpoint):
 
     @operation("revoke_secret", "Revoke a grant", answer=SecretGrantDoc)
     def delete(self, request: Request, team: str, uid: str) -> HttpResponse:
-        """Revokes the grant. Later runs do not get the secret. Requires the maintainer role and a session."""
+        """Revokes the grant. Later runs do not get the secret. Requires the maintainer role or
+        administrator rights, and a session.
+        """
         row = secrets_grants.revoke(uid, skills.find_team(team, self.actor), self.actor)
         return etag.document_response(request, grant_document(row))
 
@@ -180,8 +182,9 @@ class VersionSecrets(Endpoint):
         "get_version_secrets", "List the secrets that a version needs", query=TeamQuery, answer=SecretNeedsDoc
     )
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Returns, for each secret, whether the team has set and granted it. Also returns the hosts to which
-        a run could send secrets. Requires a session.
+        """Returns, for each secret that the version declares, whether the team has set and granted it. Also
+        returns the hosts to which a run could send secrets. Requires a session, and membership in the team
+        or administrator rights.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         return etag.document_response(request, needs_document(version, holder))
@@ -194,7 +197,7 @@ class VersionReviewed(Endpoint):
     @operation("review_version", "Review a version for a team", query=ReviewQuery, answer=SecretNeedsDoc)
     def put(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Records that the team has reviewed the version. You can't review a version that you published.
-        Requires the maintainer role in the team and a session.
+        Requires the maintainer role in the team or administrator rights, and a session.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         reviews.review(version, holder, self.actor)
@@ -203,7 +206,7 @@ class VersionReviewed(Endpoint):
     @operation("withdraw_review", "Withdraw a review", query=ReviewQuery, answer=SecretNeedsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Withdraws the team's review. Secrets granted to reviewed versions are then no longer available to
-        this version. Requires the maintainer role and a session.
+        this version. Requires the maintainer role in the team or administrator rights, and a session.
         """
         version, holder = _find_version_and_team(request, self.actor, (team, slug, number))
         reviews.withdraw_review(version, holder, self.actor)

@@ -72,12 +72,12 @@ def startable_skills(version: Version) -> tuple[str, ...]:
 
 @transaction.atomic
 def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version") -> SecretGrant:
-    """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed versions.
-    If there is an active grant of the same kind, returns that grant. A grant for a digest is extended to the
-    version's present additions.
+    """Grants the secret to runs of the version's digest, or with ``to="reviewed"`` to all reviewed
+    versions. If there is an active grant of the same kind, returns that grant. A grant for a digest is
+    extended to the version's present additions.
 
-    Requires the owner role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the actor can't see
-    the skill, and SECRET_NOT_DECLARED if the version does not declare the secret.
+    Requires the owner role or administrator rights, and a session. Otherwise raises FORBIDDEN, or NOT_FOUND
+    if the actor can't see the skill. Raises SECRET_NOT_DECLARED if the version does not declare the secret.
     """
     require_person(actor)
     require(actor, Action.SEE, skill=version.skill)
@@ -114,8 +114,8 @@ def grant(secret: Secret, version: Version, actor: Actor, *, to: str = "version"
 def revoke(uid: str, team: Team, actor: Actor) -> SecretGrant:
     """Revokes the grant, so that runs that start later don't get the secret. A second call changes nothing.
 
-    Requires the maintainer role and a session; otherwise raises FORBIDDEN. Raises NOT_FOUND if the team has
-    no such grant.
+    Requires the maintainer role or administrator rights, and a session; otherwise raises FORBIDDEN. Raises
+    NOT_FOUND if the team has no such grant.
     """
     require_person(actor)
     require(actor, Action.SETTINGS, team=team)

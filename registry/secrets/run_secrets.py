@@ -49,7 +49,8 @@ def missing_secrets(statuses: tuple[SecretStatus, ...]) -> tuple[str, ...]:
 def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]:
     """The grant's uid and the set time (ISO 8601) of each declared secret, by name, to store with the run.
 
-    Raises SECRET_WITHOUT_TEAM, SECRET_NOT_SET or SECRET_NOT_GRANTED if the run can't get all secrets.
+    If the version declares secrets, raises SECRET_WITHOUT_TEAM without a team, SECRET_NOT_SET if one is not
+    set, and SECRET_NOT_GRANTED if one is not granted.
     """
     statuses = secret_statuses(version, team)
     if statuses and team is None:

@@ -41,8 +41,9 @@ def find_secret(team: Team, name: str, actor: Actor) -> Secret:
 def put_secret(team: Team, name: str, value: str, actor: Actor) -> Secret:
     """Sets the secret or replaces its value; grants of a replaced secret stay.
 
-    Requires the maintainer role and a session; otherwise raises FORBIDDEN. Raises SECRET_NAME_INVALID,
-    SECRET_VALUE_INVALID, or SECRET_LIMIT for a new secret above MAX_SECRETS.
+    Requires the maintainer role or administrator rights, and a session; otherwise raises FORBIDDEN. Raises
+    SECRET_NAME_INVALID for a malformed or reserved name, and SECRET_VALUE_INVALID for a value that is
+    empty, too long or not text. Raises SECRET_LIMIT for a new secret above MAX_SECRETS.
     """
     require_person(actor)
     require(actor, Action.SETTINGS, team=team)
@@ -66,8 +67,8 @@ def put_secret(team: Team, name: str, value: str, actor: Actor) -> Secret:
 
 @transaction.atomic
 def remove_secret(secret: Secret, actor: Actor) -> None:
-    """Deletes the secret with its grants. Requires the maintainer role and a session; otherwise raises
-    FORBIDDEN.
+    """Deletes the secret with its grants. Requires the maintainer role or administrator rights, and a
+    session; otherwise raises FORBIDDEN.
     """
     require_person(actor)
     require(actor, Action.SETTINGS, team=secret.team)

@@ -42,7 +42,8 @@ def sign_in(identity: Identity) -> User:
     """The account of this person, with the team roles of the person's groups. Creates the account if the
     site permits it for the issuer. Never finds an account by its e-mail address or user name.
 
-    Raises IDENTITY_UNKNOWN, or IDENTITY_INACTIVE for deactivated and erased people.
+    Raises IDENTITY_UNKNOWN if there is no account and none may be created, and IDENTITY_INACTIVE for
+    deactivated and erased people.
     """
     linked = _find(identity)
     user = linked.user if linked else _create(identity)
@@ -54,8 +55,8 @@ def sign_in(identity: Identity) -> User:
 
 @transaction.atomic
 def link(identity: Identity, user: User) -> None:
-    """Links the person at the issuer to the user, who can then sign in with the issuer. A
-    second call changes nothing.
+    """Links the person at the issuer to the user, who can then sign in with the issuer, and applies the
+    person's groups. Sends the user a notice of a new link.
 
     Raises IDENTITY_TAKEN if the person is, or was before an erasure, linked to another account.
     """
@@ -71,8 +72,8 @@ def link(identity: Identity, user: User) -> None:
 
 @transaction.atomic
 def unlink(user: User, pk: str) -> None:
-    """Removes one of the user's links. Raises NOT_FOUND, or IDENTITY_LAST if the user could not sign in any
-    more.
+    """Removes one of the user's links and sends the user a notice. Raises NOT_FOUND if there is no such
+    link, and IDENTITY_LAST if the user could not sign in any more.
     """
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     linked = links_of(user).filter(pk=pk).first() if pk.isdecimal() and len(pk) < 16 else None

@@ -83,7 +83,7 @@ def read_keys(issuer: Issuer, metadata: Metadata) -> list[dict[str, Any]]:
 
 def redeem_code(issuer: Issuer, metadata: Metadata, code: str, verifier: str) -> tuple[str, str]:
     """Exchanges the code for an ID token and an access token. Raises IDENTITY_INVALID if the issuer refuses
-    the code.
+    the code or sends no valid tokens, and OUTBOUND_… if it can't be reached.
     """
     form = {
         "grant_type": "authorization_code",

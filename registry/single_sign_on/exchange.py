@@ -56,7 +56,9 @@ class Identity:
 
 
 def authorization_url(issuer: Issuer, attempt: SignInSecrets, state: str) -> str:
-    """The issuer's URL to which the browser is redirected."""
+    """The issuer's URL to which the browser is redirected. Requests the issuer's metadata and raises the
+    errors of ``discover``.
+    """
     metadata = discovery.discover(issuer)
     query = {
         "response_type": "code",
@@ -75,8 +77,8 @@ def authorization_url(issuer: Issuer, attempt: SignInSecrets, state: str) -> str
 def identify(issuer: Issuer, attempt: SignInSecrets, answer: Mapping[str, str]) -> Identity:
     """The person that the issuer signed in. ``answer`` is the query of the issuer's redirect to this site.
 
-    Raises SIGN_IN_CANCELLED if the issuer refused, IDENTITY_INVALID if a check fails, and OUTBOUND_… if the
-    issuer can't be reached.
+    Raises SIGN_IN_CANCELLED if ``answer`` has an error or no code, IDENTITY_INVALID if a check fails, and
+    OUTBOUND_… if the issuer can't be reached.
     """
     metadata = discovery.discover(issuer)
     if answer.get("iss", None if metadata.sends_iss else issuer.url) != issuer.url:

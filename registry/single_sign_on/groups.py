@@ -33,7 +33,6 @@ def apply_groups(user: User, identity: Identity) -> None:
 
 
 def _highest_role(identity: Identity, slug: str) -> Role | None:
-    """The highest role that the person's groups give in the team, or None."""
     held = identity.groups or frozenset()
     roles = [Role(role) for group, team, role in identity.issuer.groups if team == slug and group in held]
     return max(roles, key=list(Role).index, default=None)

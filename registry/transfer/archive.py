@@ -78,7 +78,9 @@ class BackupWriter:
 
 
 class BackupFile:
-    """The rows and blobs of a complete backup. The constructor and ``rows`` raise BACKUP_UNREADABLE."""
+    """The rows and blobs of a complete backup. The constructor and ``rows`` raise BACKUP_UNREADABLE if the
+    file is damaged, incomplete or of another format.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -63,9 +63,11 @@ def back_up(path: Path, storage: BlobBackend, *, release: str, on_progress: Prog
 
 
 def restore(backup: BackupFile, storage: BlobBackend, *, on_progress: Progress) -> CopyResult:
-    """Fills the site's empty database and storage. After an interruption, call this again with the same file.
+    """Fills the site's empty database and storage. After an interruption, call this again with the same
+    file.
 
-    Raises BACKUP_OF_OTHER_RELEASE, TARGET_NOT_EMPTY, OTHER_COPY_UNFINISHED, COPY_DIFFERS or BLOBS_DAMAGED.
+    Raises BACKUP_OF_OTHER_RELEASE if the backup's migrations differ from the database's, COPY_DIFFERS if
+    the rows differ from the backup's, and the errors of ``copy_site``.
     """
     if backup.manifest["migrations"] != applied_migrations("default"):
         raise BACKUP_OF_OTHER_RELEASE.refusal(release=backup.manifest["release"])
@@ -89,8 +91,11 @@ def copy_site(
     expected: dict[str, int],
     on_progress: Progress,
 ) -> CopyResult:
-    """Copies and verifies rows and blobs; raises BLOBS_DAMAGED if the source has damaged blobs. The caller
-    must call ``target.finish``. If ``blobs`` is None, the site keeps its storage.
+    """Copies and verifies rows and blobs. The caller must call ``target.finish``. If ``blobs`` is None, the
+    site keeps its storage.
+
+    Raises BLOBS_DAMAGED if the source has damaged blobs, and the errors of ``target.begin`` and
+    ``target.verify``.
     """
     target.begin(rows.name)
     tables = copied_tables()

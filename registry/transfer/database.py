@@ -89,7 +89,8 @@ class DatabaseTarget:
     def begin(self, source: str) -> None:
         """Prepares the database, or continues an interrupted copy of the same source.
 
-        Raises TARGET_NOT_EMPTY or OTHER_COPY_UNFINISHED.
+        Raises TARGET_NOT_EMPTY if the database has users or skills, and OTHER_COPY_UNFINISHED after an
+        interrupted copy of another source.
         """
         if sql.STATE_TABLE not in self.connection.introspection.table_names():
             if User.objects.using(self.alias).exists() or Skill.objects.using(self.alias).exists():
@@ -133,7 +134,9 @@ class DatabaseTarget:
             raise COPY_DIFFERS.refusal(table=table.name)
 
     def finish(self) -> None:
-        """Restores foreign keys, sequences and triggers. Raises COPY_DIFFERS for a broken foreign key."""
+        """Restores foreign keys, sequences and triggers. For a broken foreign key, raises COPY_DIFFERS on
+        SQLite, and the database's error on PostgreSQL.
+        """
         with transaction.atomic(using=self.alias):
             for table, name, definition in self._state.get("foreign keys", []):
                 sql.execute(self.connection, sql.add_foreign_key(table, name, definition))

@@ -51,6 +51,7 @@ def is_model_configured() -> bool:
 def request_proposals(skill: Skill, actor: Actor) -> list[str]:
     """The usable phrases that the site's model proposes; ``propose`` stores them. Must be called outside
     transactions, because the request may take half a minute.
+
     Raises the refusals of ``require`` and ``fetch``, MODEL_DISABLED if no model is configured, and
     MODEL_ANSWER_INVALID for an unusable response.
     """

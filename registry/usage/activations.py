@@ -1,4 +1,4 @@
-"""Counts activations, which agents report, by the trigger of each."""
+"""Counts the activations of skills that agents report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def record_activation(skill: Skill, caller: str, trigger: ActivationTrigger) -> 
 
 @transaction.atomic
 def record_unknown(team: Team, name: str) -> None:
-    """Counts an activation of a name that is no skill, or of no name, for the team alone."""
+    """Counts an activation of a name that is no skill, or of no name, for the team. Above MAX_NAMES names
+    per team, a new name counts as no name.
+    """
     rows = UnknownActivation.objects.filter(team=team)
     if name and not rows.filter(name=name).exists() and rows.count() >= MAX_NAMES:
         name = ""
@@ -31,7 +33,7 @@ def record_unknown(team: Team, name: str) -> None:
 
 
 def activations_by_trigger(skill: Skill) -> dict[str, int]:
-    """All reported activations of the skill by trigger, zeros included."""
+    """The number of reported activations of the skill by trigger, zeros included."""
     counts = dict(skill.activation_days.values_list("trigger").annotate(n=Sum("count")).order_by())
     return {trigger.value: counts.get(trigger.value, 0) for trigger in ActivationTrigger}
 

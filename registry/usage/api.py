@@ -1,4 +1,4 @@
-"""Endpoint of the names that agents report and that are no skills."""
+"""Endpoint that lists the names, reported by agents, that belong to no skill."""
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -34,7 +34,7 @@ class UnknownActivations(Endpoint):
     @operation("list_unknown_activations", "List activations of unknown skills", answer=UnknownActivationsDoc)
     def get(self, request: Request, team: str) -> HttpResponse:
         """Lists names that agents of the team reported with OpenTelemetry and that are no skills visible to
-        them, most frequent first. Requires team membership.
+        them, most frequent first. Requires membership in the team or administrator rights.
         """
         found = skills.find_team(team, self.actor)
         require_member(found, self.actor)

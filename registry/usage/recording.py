@@ -1,5 +1,5 @@
-"""Counts uses, at most one per caller, skill and minute. Callers without a token count once per address and
-day.
+"""Counts uses, at most one per caller, skill and minute. Anonymous callers count once per skill, address
+and day.
 """
 
 import hashlib
@@ -44,7 +44,7 @@ class VersionUse:
 @dataclass(frozen=True)
 class SkillUse:
     """A use of a skill by a caller. It counts only if no other use of the same caller counted within
-    DEDUPE_WINDOW.
+    DEDUPE_WINDOW; for an anonymous caller, on the same day.
     """
 
     skill_id: int
@@ -57,8 +57,8 @@ class SkillUse:
 def record_use(
     skill: Skill, caller: str, kind: str, *, version: str = "", now: datetime | None = None
 ) -> bool:
-    """Counts a use of the skill by this caller, at most one in 60 seconds, and returns whether it was
-    counted.
+    """Counts a use of the skill by this caller, at most one per DEDUPE_WINDOW (anonymous callers: per day),
+    and returns whether it was counted.
 
     Also counts a use of the canonical name by which the skill was found, if any.
     """
@@ -95,8 +95,8 @@ def count_use(use: VersionUse, caller: str) -> None:
 
 
 def _caller_of_use(caller: str, at: datetime) -> str:
-    """The caller; for a client without a token, one that stands for its address on this day. The address
-    can't be computed from it without the site's key.
+    """The caller; for an anonymous one, a name that stands for the client's address on this day. The
+    address can't be computed from it without the site's key.
     """
     if caller != ANONYMOUS.caller:
         return caller
@@ -165,7 +165,9 @@ def _claim(use: SkillUse) -> bool:
 
 
 def _claim_day(use: SkillUse) -> bool:
-    """Like ``_claim``, for a caller without a token. Removes the skill's rows of earlier days."""
+    """Like ``_claim``, for an anonymous caller, whose name changes every day. Removes the skill's anonymous
+    rows that are older than ``_ANONYMOUS_KEPT``.
+    """
     rows = Use.objects.filter(skill=use.skill_id)
     _, created = rows.get_or_create(
         skill_id=use.skill_id,

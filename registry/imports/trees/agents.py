@@ -1,4 +1,5 @@
 """Reads agent folders: ``agents/<role>/`` with agent.yaml and one skill per script in ``.claude/skills``.
+
 Each script becomes a package with the agent's whole folder, at the same relative path, so that the script
 finds the agent's other files. Only other scripts and skills, ignored files and hidden files are omitted.
 """

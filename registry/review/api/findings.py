@@ -1,4 +1,4 @@
-"""Endpoints of scan findings, suppressions and releases of held versions. Changes require a session."""
+"""Endpoints that list scan findings, suppress them, and release held versions. Changes require a session."""
 
 from typing import Any
 
@@ -99,9 +99,9 @@ class Suppressions(_VersionEndpoint):
     @operation("suppress_finding", "Suppress a finding", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Suppresses the finding, also in later versions with the same excerpt in the same file. Requires the
-        maintainer role and a session. For a high-confidence finding, the publisher can't do this, and the
-        suppression ends when the file changes.
+        """Suppresses the finding, also in later versions with the same excerpt in the same file. Requires
+        the maintainer role or administrator rights, and a session. For a high-confidence finding, the
+        publisher can't do this, and the suppression ends when the file changes.
         """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
@@ -112,7 +112,7 @@ class Suppressions(_VersionEndpoint):
     @operation("unsuppress_finding", "Remove a suppression", answer=FindingsDoc)
     def delete(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
         """Removes the suppression, so that the finding is reported again for every version. Requires the
-        maintainer role and a session.
+        maintainer role or administrator rights, and a session.
         """
         version = self.version(team, slug, number)
         reviewing.unsuppress(reviewing.find_finding(version, uid), self.actor)
@@ -125,7 +125,9 @@ class Release(_VersionEndpoint):
     @operation("release_version", "Release a held version", body=JustificationRequest, answer=FindingsDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Releases the held version. Requires a session of a maintainer other than the publisher."""
+        """Releases the held version. Requires the maintainer role or administrator rights, and a session.
+        You can't release a version that you published.
+        """
         version = self.version(team, slug, number)
         body = read_body(JustificationRequest, request.data)
         return self.answer(request, reviewing.release(version, self.actor, reason=body["reason"]))

@@ -1,4 +1,4 @@
-"""Endpoints of problem reports on versions, and of decisions on these reports. All require a session."""
+"""Endpoints that report versions, and list and decide these reports. All require a session."""
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -67,7 +67,9 @@ class VersionReports(SkillEndpoint):
 
     @operation("list_version_reports", "List a version's reports", answer=ReportsDoc)
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
-        """Lists the reports on the version, open ones first. Requires the maintainer role and a session."""
+        """Lists up to 200 reports on the version, open ones first. Requires the maintainer role or
+        administrator rights, and a session.
+        """
         rows = reports.list_reports(self.version(team, slug, number), self.actor)[:_MAX_REPORTS]
         return etag.document_response(request, {"items": [ReportDoc.document(row) for row in rows]})
 
@@ -91,8 +93,8 @@ class ReportDecision(SkillEndpoint):
     @operation("decide_report", "Dismiss or uphold a report", body=ReportDecisionRequest, answer=ReportDoc)
     @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str, uid: str) -> HttpResponse:
-        """Upholds or dismisses the report. Upholding holds the version. You can't decide on a version that
-        you published. Requires the maintainer role or administrator rights, and a session.
+        """Upholds or dismisses the report. Upholding holds the version. Only administrators can decide on a
+        version that they published. Requires the maintainer role or administrator rights, and a session.
         """
         row = reports.find_report(self.version(team, slug, number), uid, self.actor)
         body = read_body(ReportDecisionRequest, request.data)

@@ -35,6 +35,7 @@ def find_entry(uid: str, actor: Actor) -> GlossaryEntry:
 def add(text: str, actor: Actor) -> tuple[GlossaryEntry, AuditEntry]:
     """Adds an entry, which the next match uses. Returns the entry and the change's audit entry, whose uid
     ``undo`` accepts.
+
     Raises the refusals of ``require``, TEXT_INVALID or GLOSSARY_WORD_INVALID for an invalid text or word,
     GLOSSARY_LINE_INVALID for too few or too many words, and GLOSSARY_LINE_KNOWN for a known line.
     """
@@ -62,6 +63,7 @@ def remove(entry: GlossaryEntry, actor: Actor) -> AuditEntry:
 @transaction.atomic
 def undo(uid: str, actor: Actor) -> AuditEntry:
     """Reverses the change with this uid, and returns the audit entry of the reversal.
+
     Raises NOT_FOUND for non-administrators, for an unknown change, and if the entry has changed since. Also
     raises the refusals of ``add``, ``change`` and ``remove``.
     """
