@@ -1,5 +1,5 @@
-"""Adds to the template context of all pages: theme, time zone, area, URL, actor, pending approvals, unread
-notifications.
+"""Adds common values to the template context of all pages. The counters query the database only if a template
+uses them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
 
 
 def reader_theme(request: HttpRequest) -> str:
-    """The theme from the visitor's cookie, otherwise the system's."""
+    """The theme from the visitor's cookie, otherwise ``auto``, which follows the visitor's system."""
     theme = request.COOKIES.get("theme", "auto")
     return theme if theme in THEMES else "auto"
 

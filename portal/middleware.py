@@ -18,7 +18,7 @@ _EXEMPT = frozenset({"password", "sign-out", "set-language", "set-theme"})
 
 
 class PrivateMiddleware:
-    """Sets ``Cache-Control: private, no-cache`` unless the view has set this header."""
+    """Sets ``Cache-Control: private, no-cache`` and ``Vary`` unless the view has set ``Cache-Control``."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

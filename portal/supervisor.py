@@ -52,9 +52,7 @@ def escape(line: bytes) -> str:
 
 
 class Supervisor:
-    """Starts, restarts and stops programs. With ``json_lines``, the programs and the supervisor log in
-    JSON.
-    """
+    """Starts, restarts and stops programs. With ``json_lines``, each line of the log is a JSON object."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from django.core.management.base import CommandError
 def lock_data_folder() -> IO[str]:
     """Locks the data folder until the returned file is closed.
 
-    Raises CommandError if the site runs in this folder.
+    Raises CommandError if another process, such as the running site, holds the lock.
     """
     file = open(settings.SKILLQUAY_VAR / "up.lock", "w", opener=_private)  # noqa: SIM115 - held until exit
     try:

@@ -16,8 +16,10 @@ _KEPT = 3  # number of copies
 
 
 def make() -> Path | None:
-    """Copies the database and returns the path of the copy. Returns None if the database is empty, has no
-    migration to run, or is PostgreSQL, which ``pg_dump`` backs up.
+    """Copies the database and returns the path of the copy. Deletes all but the newest ``_KEPT`` copies.
+
+    Returns None if the database is empty, has no migration to run, or is PostgreSQL, which ``pg_dump`` backs
+    up.
     """
     if connection.vendor != "sqlite" or not connection.introspection.table_names():
         return None

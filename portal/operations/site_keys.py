@@ -48,7 +48,8 @@ class KeyFile:
     def install(self) -> None:
         """Writes the keys to the data folder, where the next processes read them.
 
-        Raises CommandError for keys that the environment sets to other values.
+        Raises CommandError if a key differs from this site's and is set by the environment or is a list of
+        keys.
         """
         mine = KeyFile.of_this_site()
         for name, key, current in (

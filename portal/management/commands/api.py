@@ -118,8 +118,9 @@ def _file(given: str) -> tuple[str, Path]:
 
 
 def _write(body: Iterable[bytes], path: Path) -> None:
-    """Writes the whole file or nothing; writes to a device or pipe instead of replacing it. Raises
-    CommandError.
+    """Writes the whole file or nothing; writes to a device or pipe instead of replacing it.
+
+    Raises CommandError if it can't write.
     """
     path = path.resolve()
     try:

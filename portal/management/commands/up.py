@@ -58,7 +58,7 @@ def _require_free_port() -> None:
 
 
 def _require_tables() -> None:
-    """Raises CommandError if the database answers but is not set up."""
+    """Raises CommandError if the database answers but lacks the site's tables or triggers."""
     try:
         tables = connection.introspection.table_names()
     except DatabaseError:  # the started programs report it and wait
@@ -88,7 +88,10 @@ def _check_key() -> None:
 
 
 def web_program() -> Program:
-    """The program that runs the web processes at the configured address."""
+    """The program that runs the web processes at the configured address.
+
+    With several processes, empties the folder in which they share metrics.
+    """
     argv = [
         sys.executable,
         "-m",

@@ -22,7 +22,9 @@ _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*]")
 
 @dataclass(frozen=True)
 class Heading:
-    """``text`` has no markup. ``anchor`` is the id that GitHub gives the heading, too."""
+    """A heading of a document. ``text`` has no markup; ``anchor`` equals the id that GitHub gives the
+    heading.
+    """
 
     level: int
     text: str

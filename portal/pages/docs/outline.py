@@ -62,7 +62,8 @@ class IndexEntry:
 
 
 def groups(library: Library) -> list[DocGroup]:
-    """All documents. Documents that no group names are at the end of those of their folder."""
+    """All documents by group. Documents that no group names follow in one group per folder, sorted by title.
+    """
     documents = dict(library.documents)
     found = [DocGroup(title, tuple(_take(names.split(), documents))) for title, names in _GROUPS]
     for title, folder in _FOLDERS:

@@ -1,4 +1,5 @@
-"""What a page of the documentation shows next to its text."""
+"""Presents a page of the documentation with its table of contents, and the pages that mention an error code.
+"""
 
 from __future__ import annotations
 

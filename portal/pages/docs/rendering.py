@@ -1,4 +1,4 @@
-"""Renders the pages of documents as HTML and keeps it in the process."""
+"""Renders the pages of documents as HTML and caches the result in the process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _set_anchors(block: list[Token], headings: Iterator[Heading]) -> None:
 
 
 def _resolve_links(tokens: list[Token], library: Library, page: DocPage) -> None:
-    """Links to other files of the repository become text, because the site does not serve these files."""
+    """Resolves the addresses of links and images. Links to files that the site does not serve become text."""
     is_text = False
     for token in tokens:
         if token.type == "link_open":

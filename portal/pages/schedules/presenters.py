@@ -74,8 +74,8 @@ def version_choices(skill: Skill, chosen: str) -> list[tuple[str, Any]]:
 
 
 def name_choices(actor: Actor, team: Team | None) -> list[tuple[str, str | Promise]]:
-    """Choices of ``ScheduleForm.run_as``: the actor, their tokens with the scope to run skills, and the
-    service accounts that they manage.
+    """Choices of ``ScheduleForm.run_as``: the actor, their active tokens with the scope to run skills, and
+    the service accounts of ``team`` that they may use.
     """
     own = actor.user.username if actor.user else ""
     tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", clock.now()).order_by("name")

@@ -97,7 +97,7 @@ def _version(request: ActorRequest) -> Version:
 
 def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
     """The template context, except secrets and form. ``selected`` describes the version in the URL; None if
-    the URL names none.
+    the URL names none or one that the actor can't see.
     """
     context: dict[str, Any] = {
         "team": team,

@@ -30,7 +30,7 @@ _METHODS = ("GET", "HEAD")
 def _shared(
     view: Callable[Concatenate[HttpRequest, ShareLink, ...], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Decorates a view of a share link: finds the link and counts invalid URLs.
+    """Decorates a view of a share link: finds the link, and counts unknown links for the rate limit.
 
     Keeps all responses, including errors, out of caches, search engines and referrers.
     """

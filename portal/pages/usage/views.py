@@ -59,8 +59,8 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
 
 
 def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
-    """Rows with the number of uses per kind, in total and in ``days``. The last row counts uses without a
-    kind.
+    """Rows with the number of uses per kind, in total and in ``days``. If there are uses without a kind, a
+    last row counts them.
     """
     counts = scores.uses_by_kind(skill)
     kinds: list[dict[str, Any]] = []

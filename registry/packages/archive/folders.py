@@ -68,7 +68,8 @@ class _Walk:
         """At most the first ``limits.file + 1`` bytes of a file. ``check_sizes`` later refuses a file of this
         size.
 
-        Raises PACKAGE_TOO_LARGE if the total size of the files read so far exceeds the limit.
+        Raises PACKAGE_TOO_LARGE once the files read so far exceed the two limits ``unpacked`` and ``file``
+        together.
         """
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as source:

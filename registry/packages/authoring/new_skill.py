@@ -180,7 +180,8 @@ def _validate_name(name: str) -> str:
 def _line(text: str, field: str, limit: int) -> str:
     """The text with white space reduced to single spaces.
 
-    Raises SKILL_TEXT_INVALID above ``limit`` characters, or for control characters except tab and newline.
+    Raises SKILL_TEXT_INVALID above ``limit`` characters, for surrogates, and for control characters except
+    tab and newline.
     """
     if _UNSTORABLE.search(text) or len(text := " ".join(text.split())) > limit:
         raise SKILL_TEXT_INVALID.refusal(field=field, most=limit).at(field)

@@ -102,7 +102,6 @@ def _read(rows: list[Any], reader: YamlReader) -> PackagedCases:
 
 
 def _problems(row: Any, place: tuple[str, ...], reader: YamlReader) -> Iterator[Problem]:
-    """A problem for each unknown field of the case and each field with a wrong value."""
     line = reader.lines.get(place)
     if not isinstance(row, Mapping):
         yield _invalid(line, "a case must have fields, such as `name` and `expect`")

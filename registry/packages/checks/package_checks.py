@@ -75,9 +75,10 @@ def choose_profile(facts: Facts) -> Profile:
 
 
 def check(facts: Facts, profile: Profile) -> tuple[Problem, ...]:
-    """All problems with their severity under this profile, sorted by path, line and code.
+    """The problems with their severity under this profile, sorted by path, line and code.
 
-    Includes notices and the problems in ``facts``.
+    Includes notices and the problems in ``facts``. At most 100 problems of each code are returned; a notice
+    at the start names each code that has more.
     """
     problems = [*facts.problems]
     for one in CHECKS:
@@ -321,12 +322,12 @@ _MEMORY_WRITES = re.compile(rb"memoryWrites|memory_writes")
 
 
 def check_trigger_tests(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the trigger tests of the package are readable. Does not run them."""
+    """Checks that the trigger tests of the package are valid. Does not run them."""
     yield from read_trigger_tests(facts.files).problems
 
 
 def check_cases(facts: Facts, _: Profile) -> Iterator[Problem]:
-    """Checks that the cases of the package are readable. Does not run them."""
+    """Checks that the cases of the package are valid. Does not run them."""
     yield from read_cases(facts.files).problems
 
 

@@ -25,7 +25,7 @@ _NESTED: dict[str, type[Part]] = {
 
 
 def to_document(part: Part) -> dict[str, Any]:
-    """The command line as a JSON object, with lists for tuples."""
+    """The command line, or a part of it, as a JSON object with lists for tuples."""
     values = {each.name: (getattr(part, each.name), each.default) for each in fields(part)}
     return {
         name: _to_json(value)

@@ -22,7 +22,7 @@ _STEPS = zip(
 
 @dataclass(frozen=True)
 class Editor:
-    """One file of the version; ``field`` is None if the file can't be edited: it is binary or too large."""
+    """One file of the version. ``field`` is None for a binary file and above the size limits of the page."""
 
     path: str
     anchor: str

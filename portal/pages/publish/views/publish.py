@@ -1,4 +1,6 @@
-"""The publish page: "check" shows all problems of a package, "publish" publishes it."""
+"""The publish page: "check" shows all problems of a package, "publish" publishes it, and "migrate" migrates
+it first.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +128,8 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
 
 
 def _observed(preview: Preview, actor: Actor) -> ObservedPermissions | None:
-    """The accesses of the skill's latest version; None for a new skill."""
+    """The accesses of the skill's latest version; None for a new skill and for one that the actor can't see.
+    """
     if preview.creates_skill or not preview.skill:
         return None
     with suppress(Refusal):
@@ -206,7 +209,8 @@ def _options(form: PublishForm) -> dict[str, Any]:
 def _upload(form: PublishForm, actor: Actor) -> Upload:
     """The submitted package. A new upload takes precedence over a stored one.
 
-    Raises UPLOAD_GONE if there is neither, and other refusals for an invalid folder.
+    Raises UPLOAD_GONE if there is neither or the stored one has expired, and other refusals for an invalid
+    folder.
     """
     given = form.cleaned_data
     if archive := given["archive"]:

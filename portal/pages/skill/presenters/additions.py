@@ -12,7 +12,10 @@ from registry.models import Version
 
 
 def version_additions(version: Version, actor: Actor) -> dict[str, Any] | None:
-    """The version's additions and, for maintainers, the rows of the form; None if both are empty."""
+    """The version's additions and the rows of the form; None if there are neither.
+
+    The form is for maintainers, and empty for held and yanked versions.
+    """
     may_change = may(actor, Action.RELEASE, skill=version.skill)
     if not may_change and not version.additions:
         return None

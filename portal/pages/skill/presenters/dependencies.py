@@ -25,7 +25,10 @@ def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
 
 
 def _choices(version: Version, actor: Actor) -> list[str]:
-    """The runtimes that the actor can choose for the version; [] for a version without scripts."""
+    """The runtimes that the actor can choose for the version.
+
+    Empty if the package declares its runtime or has no scripts, or if the actor may not release the skill.
+    """
     if declared_runtime(version) or not may(actor, Action.RELEASE, skill=version.skill):
         return []
     return buildable_runtimes() if version.command_lines.exists() else []

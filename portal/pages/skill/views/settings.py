@@ -78,7 +78,7 @@ _ACTS: dict[str, Act] = {
 
 @login_required
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Shows the settings page. Each of its forms submits the form's name as ``action``."""
+    """Shows the settings page; a POST applies the form that ``action`` names."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     require(request.actor, Action.SETTINGS, skill=skill)
     verb = request.POST.get("action", "visibility")

@@ -38,7 +38,7 @@ def read_arguments(
 
 
 class _NoMatch(Exception):
-    """Raised if the words do not match the command line."""
+    pass
 
 
 class _Reader:
@@ -123,7 +123,7 @@ class _Reader:
             self._take(f"-{letter}", parameter)
 
     def _take(self, flag: str, parameter: Parameter) -> None:
-        """Reads the values that follow the flag."""
+        """Reads the values that follow the flag. Raises _NoMatch if there are too few."""
         if parameter.is_switch:
             self._add_switch(parameter, on=flag in parameter.flags)
             return
@@ -157,7 +157,10 @@ class _Reader:
             self.values[parameter.id] = value
 
     def _end_level(self) -> None:
-        """Assigns the collected words to the positional parameters; each takes as many as it can."""
+        """Assigns the collected words to the positional parameters; each takes as many as it can.
+
+        Raises _NoMatch if words are left over.
+        """
         words, parameters = self._positionals, self._positional_parameters
         for place, parameter in enumerate(parameters):
             needed = sum(each.min_values for each in parameters[place + 1 :])

@@ -56,8 +56,9 @@ class _CodeLine:
 
 
 def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> list[ShownCall]:
-    """The calls of the scripts in the documents, in document order. Omits calls for help, and the
-    optional parts of synopses.
+    """The calls of the scripts in the documents, in document order and at most ``MAX_CALLS``.
+
+    Omits calls for help, and the optional parts of synopses.
     """
     finder = _ScriptFinder(scripts)
     found: list[ShownCall] = []
@@ -73,7 +74,10 @@ def find_shown_calls(documents: Mapping[str, str], scripts: Collection[str]) -> 
 
 
 def _code_lines(lines: Iterable[str]) -> Iterator[_CodeLine]:
-    """Yields the lines of code blocks, joined with their continuation lines, and inline code."""
+    """Yields the lines of code blocks and inline code. Indented lines count as code.
+
+    Continuation lines are joined.
+    """
     fence, is_shell, joined, start = "", False, "", 0
     for number, line in enumerate(lines, start=1):
         opening = _FENCE.match(line)
@@ -115,8 +119,6 @@ def _is_unusable(texts: tuple[str, ...]) -> bool:
 
 
 class _ScriptFinder:
-    """Finds the script that a command starts."""
-
     def __init__(self, scripts: Collection[str]) -> None:
         self.scripts = frozenset(scripts)
         without_suffix = {str(PurePosixPath(path).with_suffix("")): path for path in self.scripts}

@@ -74,7 +74,7 @@ class CommandBuilder:
 
 @dataclass(eq=False)
 class Gaps:
-    """The parts of a script that could not be read, with their lines."""
+    """The parts of a script that could not be read, with their lines. Keeps the first 20."""
 
     lines: list[str]
     found: list[ReadingGap] = field(default_factory=list)
@@ -156,7 +156,7 @@ def default_fields(value: Any) -> dict[str, Any]:
 
 
 def choices_of(value: Any) -> tuple[str, ...] | None:
-    """The choices as texts; None if they are not known."""
+    """The choices as texts; None if they are not known or more than ``MAX_CHOICES``."""
     if not isinstance(value, list) or len(value) > MAX_CHOICES:
         return None
     return tuple(map(str, value)) if all(isinstance(each, str | int | float) for each in value) else None

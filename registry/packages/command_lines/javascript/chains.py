@@ -55,7 +55,7 @@ class ParserLibrary(Protocol):
 class Chains:
     """Walks the script and passes each chain of calls to the library.
 
-    A chain in a function is passed once for each call of the function.
+    A function with parameters is followed at each of its calls, not at its declaration.
     """
 
     def __init__(self, library: ParserLibrary) -> None:
@@ -66,7 +66,10 @@ class Chains:
         self._nodes = 0
 
     def follow(self, root: Node, names: Names, *, uncertain: bool = False) -> Any:
-        """Follows all chains below the node; returns the value of the last outermost chain."""
+        """Follows all chains below the node; returns the value of the last outermost chain.
+
+        Raises TreeTooLargeError above ``MAX_NODES`` nodes in total.
+        """
         value = None
         branch_end = skip_end = 0
         for node, _depth in walk(root):
@@ -161,6 +164,8 @@ class Chains:
     def enter(self, function: Any, value: Any, names: Names, *, uncertain: bool = False) -> Any:
         """Follows the body of a function whose first parameter is ``value``; returns the value that the body
         builds.
+
+        Returns None if ``function`` is not a function, or if too many functions are nested.
         """
         if not isinstance(function, FunctionNode) or self._depth >= _MAX_ENTERED:
             return None

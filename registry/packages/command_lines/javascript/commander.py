@@ -167,8 +167,10 @@ class Commander:
         return given
 
     def _add_subcommand(self, command: CommanderCommand, call: Call) -> CommanderCommand:
-        """The subcommand that ``command("add <file>")`` creates. With a description, the call declares a
-        separate program: adds a gap and returns ``command``.
+        """The subcommand that ``command("add <file>")`` creates.
+
+        With a description, the call declares a separate program: adds a gap and returns ``command``. If the
+        name is not known or the nesting too deep, adds a gap and returns a detached command.
         """
         text = call.argument(0)
         if not isinstance(text, str) or not text.split() or command.depth >= MAX_DEPTH:

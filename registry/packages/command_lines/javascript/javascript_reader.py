@@ -52,7 +52,9 @@ class ScriptParsers:
         self.parse_args: CommandBuilder | None = None
 
     def call(self, value: Any, call: Call, names: Names, chains: Chains) -> Any:
-        """The result of a call, or None if the call belongs to no parser library."""
+        """The value that the parser library returns for the call, or None for ``parseArgs`` and all other
+        calls.
+        """
         if isinstance(value, commander.CommanderCommand):
             return self.commander.call_command(value, call)
         if isinstance(value, commander.CommanderParameter):
