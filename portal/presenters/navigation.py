@@ -97,7 +97,7 @@ def area_of(path: str) -> str:
 
 
 def navigation_groups(actor: Actor | None) -> list[NavGroup]:
-    """The groups that the actor may open; anonymous users get the catalog pages and help."""
+    """The groups of links that the actor may open: fewer for anonymous users, one more for administrators."""
     if actor is None or actor.user is None:
         agents = NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING))
         return [NavGroup("", (HOME, SKILLS)), agents, NavGroup(_("Help"), _HELP)]

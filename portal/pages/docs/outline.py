@@ -62,7 +62,9 @@ class IndexEntry:
 
 
 def groups(library: Library) -> list[DocGroup]:
-    """All documents by group. Documents that no group names follow in one group per folder, sorted by title.
+    """All documents by group.
+
+    Documents that no group names follow in one group per folder, sorted by title.
     """
     documents = dict(library.documents)
     found = [DocGroup(title, tuple(_take(names.split(), documents))) for title, names in _GROUPS]

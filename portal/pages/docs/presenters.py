@@ -1,4 +1,5 @@
-"""Presents a page of the documentation with its table of contents, and the pages that mention an error code.
+"""Presents a page of the documentation with its table of contents, and the pages that mention an
+error code.
 """
 
 from __future__ import annotations

@@ -63,7 +63,8 @@ class _Section:
 
 
 def search(query: str, library: Library) -> list[DocHit]:
-    """The sections with the largest number of the query's words, the best ones first, at most ``MAX_HITS``.
+    """The sections with the largest number of the query's words, the best ones first, at most
+    ``MAX_HITS``.
     """
     words = query_words(query[:MAX_QUERY])
     sections, document_frequency = _index(library)

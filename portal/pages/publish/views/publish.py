@@ -128,7 +128,8 @@ def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
 
 
 def _observed(preview: Preview, actor: Actor) -> ObservedPermissions | None:
-    """The accesses of the skill's latest version; None for a new skill and for one that the actor can't see.
+    """The accesses of the skill's latest version; None for a new skill and for one that the actor
+    can't see.
     """
     if preview.creates_skill or not preview.skill:
         return None

@@ -19,7 +19,9 @@ _MAX_NUMBERS = 30
 
 
 class RepeatForm(forms.Form):
-    """``batch`` is the document of the preview. If it names a skill, its newest versions are choices."""
+    """``batch`` is the document of the preview. If it names a skill that the actor can see, its newest
+    versions are choices.
+    """
 
     use_required_attribute = False
     to_version = forms.ChoiceField(label=_("Version to run"))

@@ -1,4 +1,7 @@
-"""The options of a run besides its inputs: script, action, team, standard input, debug, cache."""
+"""The options of a run apart from its inputs.
+
+Skills without a schema also get a field for the command line.
+"""
 
 from collections.abc import Sequence
 from typing import Any

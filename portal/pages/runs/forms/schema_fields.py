@@ -139,7 +139,9 @@ class LinesField(forms.CharField):
 
 
 def parse_json(text: str) -> Any:
-    """The JSON value of the text. NaN, Infinity and too deep nesting raise ValidationError, too."""
+    """The JSON value of the text. Raises ValidationError for invalid JSON, NaN, Infinity and too deep
+    nesting.
+    """
     try:
         return json.loads(text, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
@@ -174,7 +176,6 @@ def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
 
 
 def _format_hint(field: forms.Field) -> Any:
-    """The help text for lists and JSON; "" for other fields."""
     if isinstance(field, LinesField):
         return _("One per line.")
     return _("Enter a JSON value.") if isinstance(field, JsonField) else ""

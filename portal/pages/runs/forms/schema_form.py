@@ -1,4 +1,4 @@
-"""A Django form built from a JSON Schema, and a form for inputs as one JSON object."""
+"""Form fields for the inputs of a run: one per property of a JSON Schema, or one for a JSON object."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ Store = Callable[["UploadedFile[bytes]"], StoredFile]
 
 
 class SchemaForm(forms.Form):
-    """One field per property of ``schema``; cleaned fields become the inputs of a run.
+    """One field for each of the first ``_MAX_FIELDS`` properties of ``schema``; cleaned fields become the
+    inputs of a run.
 
     Fields are named ``input-0``, ``input-1`` …, because keys of an untrusted schema may be invalid ids.
     ``unmapped`` contains the given ``inputs`` that have no field.
@@ -97,7 +98,7 @@ class SchemaForm(forms.Form):
 
 
 def pointer_key(path: str) -> str:
-    """The first key of a JSON pointer: "city" for "/city/0"; "" if ``path`` is no pointer."""
+    """The first key of a JSON pointer: "city" for "/city/0"; "" if ``path`` is not a pointer."""
     return path.split("/")[1].replace("~1", "/").replace("~0", "~") if path.startswith("/") else ""
 
 

@@ -83,7 +83,11 @@ def _content(file: Artifact) -> DisplayValue | None:
 
 
 def _table(text: str, delimiter: str) -> DisplayValue:
-    """A table with the first row as header; the text unless it has 2 rows and 2 to ``_COLUMNS`` columns."""
+    """A table with the first row as header.
+
+    Returns the text instead if there are fewer than 2 rows, or the first row does not have 2 to ``_COLUMNS``
+    columns.
+    """
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
     except csv.Error:

@@ -50,10 +50,10 @@ class Failure:
 def failure_of(
     run: Run, actor: Actor, version: Version | None, *, attempt: int, log: LogLines | None = None
 ) -> Failure | None:
-    """The explanation of a failed run, for actors who can read it; None for other runs. Pass None as
-    ``version`` if the actor can't see it.
+    """The explanation of a failed run; None for other runs and for erased ones.
 
-    ``log`` is the end of the attempt's log, if the caller has read it.
+    The caller must check that ``actor`` may read the run, and pass None as ``version`` if the actor can't see
+    it. ``log`` is the end of the attempt's log, if the caller has read it.
     """
     if run.status not in FAILED or run.erased_at is not None:
         return None
@@ -98,7 +98,7 @@ def _source_url(cause: Cause | None, version: Version | None) -> str:
 
 
 def error_lines(lines: Sequence[LogLine], cause: Cause | None) -> frozenset[int]:
-    """The numbers of the lines with the cause and with the stack trace above or below it."""
+    """The numbers of the lines with the cause and with its stack trace. The last matching line counts."""
     first = cause.message.partition("\n")[0].strip() if cause else ""
     wanted = first or (cause.type if cause else "")
     if not wanted:

@@ -178,7 +178,7 @@ class RunForm:
             form.errors.clear()
 
     def show_request(self, store: Store) -> None:
-        """Stores the uploads of a valid form, so that ``curl`` is the complete call."""
+        """Stores the uploads if the form is valid, so that ``curl`` shows the complete call."""
         if self.is_valid():
             self._stored_request = self.request(store)
 
@@ -278,7 +278,6 @@ class RunForm:
 
     @property
     def _takes_arguments(self) -> bool:
-        """Whether the inputs become the command line of a script."""
         return not self.tool and self.runnable.protocol == "script"
 
     def _options_form(self, bound: Mapping[str, Any]) -> RunOptionsForm:

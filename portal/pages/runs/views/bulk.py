@@ -24,7 +24,11 @@ from worker.runs.cancel import cancel
 
 @signed_in_action
 def act(request: ActorRequest) -> HttpResponse:
-    """Compares, repeats, edits or cancels the selected runs, and reports the runs for which that failed."""
+    """Repeats or cancels the selected runs, and reports the runs for which that failed. Ignores runs that the
+    actor may not read.
+
+    To compare or edit the runs, redirects to another page. At most ``PAGE`` runs are selected.
+    """
     uids = sorted(set(request.POST.getlist("run")))[:PAGE]
     action = request.POST.get("action")
     if action == "compare":

@@ -36,8 +36,9 @@ from worker.runs.repeat import repeat_run
 @require_GET
 @never_cache
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """Shows one run. Without JavaScript, the page refreshes itself until the run ends, unless
-    ``?refresh=0``.
+    """Shows one run. Without JavaScript, the page refreshes itself until the run ends.
+
+    It does not refresh with ``?refresh=0``, or while the user may decide the run's approval.
     """
     access = _visible_run(uid, request.actor)
     position = "" if access.ended else position_of(access.run)  # read first, so that no later event is missed

@@ -28,13 +28,19 @@ _OTHER_PARAMETERS = {"before", "format"}
 
 @signed_in_page
 def all_runs(request: ActorRequest) -> HttpResponseBase:
-    """Lists all visible runs, newest first; with ``?format=csv``, downloads the matching runs as CSV."""
+    """Lists the visible runs that match the filters, newest first; with ``?format=csv``, downloads them as
+    CSV.
+
+    Unknown filters get an error page with status 400.
+    """
     return _list(request, Run.objects.visible_to(request.actor), None)
 
 
 @signed_in_page
 def skill_runs(request: ActorRequest, team: str, slug: str) -> HttpResponseBase:
-    """Lists the visible runs of one skill, newest first, with counts of the most frequent failure codes."""
+    """Lists the visible runs of one skill like ``all_runs``, with counts of the most frequent
+    failure codes.
+    """
     skill = find_skill(f"{team}/{slug}", request.actor)
     return _list(request, Run.objects.visible_to(request.actor).filter(skill=skill), skill)
 

@@ -21,7 +21,10 @@ from worker.sharing.links import create_link, find_link, links_of, may_share, re
 
 @signed_in_form
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """Lists the run's links, with a form for a new link. Only the response to the POST shows the new URL."""
+    """Lists the run's links, with a form for a new link. Only the response to the POST shows the new URL.
+
+    Raises Http404 unless the actor may share the run.
+    """
     access = readable_run(uid, request.actor)
     if not may_share(access.run, request.actor):
         raise Http404

@@ -37,7 +37,8 @@ def read_argparse(path: str, tree: ast.Module, lines: list[str]) -> CommandLine 
 def _find_parser(tree: ast.Module, library: ArgparseLibrary) -> ParserValue | None:
     """The parser that reads the arguments when the script is followed from its start.
 
-    If the script can't be followed that far, its functions are tried without arguments.
+    If the script creates no parser on this way, its functions are tried without arguments. If no parser is
+    seen to read the arguments, returns the one with the most arguments, or None.
     """
     scope = NameScope()
     _follow(tree.body, scope, library)

@@ -54,7 +54,9 @@ class _Reader:
         self.read: set[ast.AST] = set()  # functions and calls
 
     def root(self) -> DeclaredCommand | None:
-        """The command that the script runs. Raises UnreadableError if it can't be read."""
+        """The command that the script runs; None if it declares none. Raises UnreadableError if it can't be
+        read.
+        """
         for statement in self.tree.body:
             self._read_statement(statement)
         roots = [name for name in dict.fromkeys(self.called) if name in self.commands]
@@ -192,7 +194,8 @@ class _Reader:
 
     def _settings(self, decorator: ast.expr, known: frozenset[str]) -> tuple[dict[str, Any], list[Any]]:
         """The keyword values and positional values of a decorator, except ``type``, which ``kind_of`` reads.
-        Raises UnreadableError for unknown keywords.
+
+        Raises UnreadableError for unknown keywords and computed values.
         """
         if not isinstance(decorator, ast.Call):
             return {}, []

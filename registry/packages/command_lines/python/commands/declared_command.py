@@ -40,7 +40,10 @@ class DeclaredCommand:
 
 
 def command_line_of(root: DeclaredCommand, path: str, library: Library) -> CommandLine:
-    """The command line of the script's root command. Raises UnreadableError for too many parameters."""
+    """The command line of the script's root command.
+
+    Raises UnreadableError for too many parameters and too deep nesting.
+    """
     level = _level(root, Counter())
     has_fields = bool(level.parameters or level.subcommands)
     return CommandLine(

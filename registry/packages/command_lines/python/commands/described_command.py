@@ -24,8 +24,9 @@ from registry.packages.command_lines.python.commands.parameters import ValueKind
 
 
 def read_command_description(description: Mapping[str, Any], path: str) -> CommandLine | None:
-    """The described command line; None if a command parses its words itself.
+    """The described command line.
 
+    Returns None if a command parses its words itself, is nested too deeply or repeats a parameter's name.
     Raises UnreadableError, or any error caused by a wrong shape, because the script can write anything.
     """
     library: Library = "typer" if description["library"] == "typer" else "click"

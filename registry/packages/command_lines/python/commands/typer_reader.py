@@ -76,7 +76,10 @@ class _Reader:
         self.count = 0  # commands and parameters
 
     def root(self) -> DeclaredCommand | None:
-        """The command that the script runs. Raises UnreadableError if it can't be read."""
+        """The command that the script runs; None if it has neither an app nor a call of ``typer.run``.
+
+        Raises UnreadableError if it can't be read.
+        """
         for statement in self.tree.body:
             self._read_statement(statement)
         runs = [
@@ -201,7 +204,9 @@ class _Reader:
         return function
 
     def _settings(self, call: ast.Call, *, names: bool = True) -> tuple[dict[str, Any], list[Any]]:
-        """The keyword values and positional values of a call. Raises UnreadableError for computed ones."""
+        """The keyword values and positional values of a call. Raises UnreadableError for computed and unknown
+        ones.
+        """
         settings: dict[str, Any] = {}
         for keyword in call.keywords:
             if keyword.arg is None or keyword.arg not in _SETTINGS:
