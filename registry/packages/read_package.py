@@ -134,7 +134,9 @@ def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None 
 
 
 def read_folder(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None = None) -> Package:
-    """Reads a folder on this machine. Raises Refusal; symbolic links are refused, never followed."""
+    """Reads a folder on this machine. Raises Refusal if it can't be read; symbolic links are refused, never
+    followed.
+    """
     layout = lay_out(folder_entries(path, limits), limits)
     return build_package(layout, Origin(layout.folder or path.resolve().name), limits=limits, profile=profile)
 

@@ -47,7 +47,7 @@ def _language(name: SyntaxLanguage) -> Language:
 
 
 def walk(node: Node) -> Iterator[tuple[Node, int]]:
-    """The named nodes below ``node``, parents first, with their depth.
+    """Yields ``node`` and the named nodes below it, parents first, with their depth.
 
     Raises TreeTooLargeError after MAX_NODES nodes.
     """

@@ -23,7 +23,7 @@ _END = re.compile(r"""(?:\\n)?["'`]{0,3}\s*(?:>&2|1>&2)?[);,]*\s*(?:\*/)?\s*$"""
 def usage_text(text: str) -> str:
     """The usage, from the line that introduces it to the next empty line, with the examples below.
 
-    "" if no line introduces a usage.
+    At most ``MAX_LINES`` lines of each. "" if no line introduces a usage.
     """
     lines = text[:200_000].splitlines()
     usage, end = _block(lines, _USAGE)

@@ -81,7 +81,7 @@ class TextComparison:
 def compare_texts(before: bytes, after: bytes) -> TextComparison:
     """Compares two texts line by line. Invalid UTF-8 is replaced; a missing final newline is no difference.
 
-    Sets ``too_large`` if a text exceeds MAX_BYTES or MAX_LINES.
+    Sets ``too_large`` if a text exceeds MAX_BYTES, or MAX_LINES between the common start and end.
     """
     if max(len(before), len(after)) > MAX_BYTES:
         return TextComparison(too_large=True)

@@ -45,7 +45,9 @@ SchemaPath = tuple[str, ...]
 
 
 def compare_schemas(before: Schema | None, after: Schema | None, side: Side) -> tuple[SchemaChange, ...]:
-    """At most 200 changes: breaking ones first, then unclear and compatible ones, each sorted by pointer."""
+    """The first 200 changes found: breaking ones first, then unclear and compatible ones, each sorted by
+    pointer.
+    """
     if before == after:
         return ()
     if before is None or after is None:

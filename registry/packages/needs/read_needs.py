@@ -42,8 +42,6 @@ def read_needs(files: Sequence[PackageFile], scripts: Iterable[str]) -> tuple[Sc
 
 
 class _Declared:
-    """The names of the dependencies that a package declares."""
-
     def __init__(self, dependencies: Dependencies) -> None:
         self.python = {str(canonicalize_name(Requirement(each.text).name)) for each in dependencies.python}
         self.node = {each.name for each in dependencies.node.packages} if dependencies.node else set()

@@ -24,7 +24,10 @@ _URL_START = re.compile(r"(?:https?|wss?)://[^\s\"'`<>|;)]+")
 
 
 def read_shell(path: str, source: bytes) -> ScriptNeeds:
-    """The needs of a shell script. Omits the functions and variables that the script defines."""
+    """The needs of a shell script. Omits the functions and variables that the script defines.
+
+    Has hosts only if the script calls a downloader, such as curl.
+    """
     tree = parse_source("bash", source)
     if tree is None:
         return ScriptNeeds(path, complete=False)

@@ -219,7 +219,9 @@ class Evaluation(ExpressionEvaluation):
 
 
 def _ends(statements: Sequence[ast.stmt]) -> bool:
-    """Whether the statements leave their block: with return, raise, break, continue or an exit."""
+    """Whether the statements leave their block, also by a call that ends the script, such as
+    ``parser.error()``.
+    """
     if not statements:
         return False
     last = statements[-1]

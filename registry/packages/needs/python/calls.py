@@ -106,7 +106,9 @@ def _first_word(node: ast.expr) -> str:
 
 
 def _text(node: ast.expr) -> str:
-    """The value of a constant text, or the constant start of an f-string; "" for other expressions."""
+    """The value of a constant text, or the constant start of an f-string if it contains a space; ""
+    otherwise.
+    """
     if isinstance(node, ast.JoinedStr) and node.values:
         start = node.values[0]
         text = start.value if isinstance(start, ast.Constant) and isinstance(start.value, str) else ""

@@ -30,7 +30,7 @@ class ImportedModule:
 def find_imports(tree: ast.Module) -> list[ImportedModule]:
     """The imports of a module. An import is required if the module can't be executed without it.
 
-    Raises TooManyNodesError.
+    Raises TooManyNodesError above MAX_NODES nodes.
     """
     return [*_of_statements(tree.body, required=True), *_inner_imports(tree)]
 

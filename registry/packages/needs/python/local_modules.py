@@ -14,7 +14,9 @@ class LocalModules:
 
     @cached_property
     def folders(self) -> frozenset[str]:
-        """All folders that contain Python files at any depth; "" is the package's own folder."""
+        """All folders with Python files, compiled modules or stubs at any depth; "" is the package's own
+        folder.
+        """
         found = {""}
         for path in self.files:
             if path.endswith((".py", ".so", ".pyi")):

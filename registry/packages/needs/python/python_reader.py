@@ -46,7 +46,11 @@ _NETWORK = frozenset(
 
 
 def read_python(path: str, files: Mapping[str, bytes], deadline: float) -> ScriptNeeds:
-    """The needs of the script and of the files of the package that it imports at top level."""
+    """The needs of the script and of the files of the package that it imports.
+
+    Omits the hosts if the script imports neither foreign modules nor a standard module that connects to
+    hosts.
+    """
     reader = _PythonReader(path, files, deadline)
     reader.read()
     modules = tuple(
