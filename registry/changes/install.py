@@ -81,7 +81,6 @@ def missing_triggers(connection: BaseDatabaseWrapper) -> list[str]:
 
 @cache
 def _expected_triggers(vendor: str) -> dict[str, tuple[str, tuple[str, ...]]]:
-    """The table and the statements of each trigger, by trigger name."""
     expected: dict[str, tuple[str, tuple[str, ...]]] = {}
     for model in apps.get_models(include_auto_created=True):
         table = model._meta.db_table

@@ -144,7 +144,6 @@ def postgres_triggers(
 def _triggers(
     table: str, watched: WatchedTable, columns: Sequence[str]
 ) -> Iterator[tuple[str, str, tuple[str, ...], list[Raise]]]:
-    """Yields the name, event, watched columns and ``Raise`` rules of each trigger."""
     yield f"{PREFIX}{table}_insert", "INSERT", (), list(watched.raises)
     yield f"{PREFIX}{table}_delete", "DELETE", (), list(watched.raises)
     every = tuple(column for column in columns if column not in watched.ignored)

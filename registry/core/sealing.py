@@ -35,6 +35,5 @@ def fernet(text: str) -> Fernet:
 
 
 def _site_fernet() -> MultiFernet:
-    """The cipher with the site's key. It also decrypts values that a fallback key encrypted."""
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     return MultiFernet([fernet(f"sealing:{key}") for key in keys])

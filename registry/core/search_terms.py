@@ -258,7 +258,6 @@ def _is_single_cjk(term: str) -> bool:
 
 
 def _fold_with_offsets(text: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The folded text, the start offsets and the end offsets of its characters in the original text."""
     if all(len(_fold_character(character)) == 1 for character in set(text)):
         return fold(text), range(len(text)), range(1, len(text) + 1)
     folded = [_fold_character(character) for character in text]

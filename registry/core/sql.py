@@ -155,7 +155,6 @@ def _convert_row(row: Sequence[Any], converters: Sequence[tuple[int, Sequence[An
 
 
 def _row_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    """A function that turns a database row into a model instance with its related instances."""
     info = compiler.klass_info
     columns = [each[0].target.attname for each in compiler.select]
     fields = info["select_fields"]

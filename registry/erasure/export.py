@@ -140,7 +140,6 @@ def _personal_data(user: User, by: Actor) -> dict[str, Any]:
 
 
 def _written(user: User) -> dict[str, Iterator[dict[str, Any]]]:
-    """The rows that the person wrote or caused, by section name."""
     return {
         "events": _select(
             Event.objects.filter(sender=user), "uid", "team__slug", "type", "payload", "received_at"

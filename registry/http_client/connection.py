@@ -148,9 +148,6 @@ def _new_connection(target: Target, deadline: Deadline) -> _PinnedHTTPConnection
 
 
 def _ssl_context() -> ssl.SSLContext:
-    """A TLS context that trusts the system's certificate authorities and those in the file
-    SKILLQUAY_OUTBOUND_CA.
-    """
     context = ssl.create_default_context()
     if settings.SKILLQUAY_OUTBOUND_CA:
         context.load_verify_locations(settings.SKILLQUAY_OUTBOUND_CA)

@@ -50,8 +50,6 @@ _Item = TypeVar("_Item")
 
 
 class _Row(NamedTuple):
-    """The stored columns of a posting, without its skill and term."""
-
     weight: int
     field_mask: int
     scope: str
@@ -129,7 +127,6 @@ def index_latest(skill: Skill) -> None:
 
 
 def _add_accepted_phrases(skill: Skill, manifest: Manifest) -> Manifest:
-    """The manifest with the skill's accepted phrases in addition to those of the package."""
     rows = skill.phrases.filter(state=ProposalState.ACCEPTED).order_by("pk")
     phrases = (*manifest.triggers.phrases, *rows.values_list("text", flat=True))
     return replace(manifest, triggers=replace(manifest.triggers, phrases=phrases))

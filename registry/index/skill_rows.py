@@ -123,5 +123,4 @@ def _skill(shape: _Shape, row: Sequence[Any], teams: dict[int, Team]) -> Skill:
 
 
 def _cache_relation(skill: Skill, name: str, to: Model | None) -> None:
-    """Caches a foreign key's target, like ``select_related``."""
     Skill._meta.get_field(name).set_cached_value(skill, to)  # type: ignore[union-attr]  # of foreign keys

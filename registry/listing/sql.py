@@ -31,8 +31,6 @@ def pin_rows(actor: Actor) -> list[tuple[int | None, int, int | None]]:
 
 @dataclass(frozen=True)
 class _ActorKey:
-    """The parts of an actor that ``_pins_statement`` depends on, as a key for its cache."""
-
     is_shell: bool
     is_administrator: bool
     is_signed_in: bool

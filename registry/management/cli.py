@@ -114,7 +114,6 @@ def text_lines(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
 
 
 def _list_item_lines(value: Any, indent: str) -> Iterator[str]:
-    """Yields the lines of one list item; an item with only short values takes one line."""
     if not isinstance(value, Mapping):
         yield indent + _text_value(value)
     elif all(map(_is_short, value.values())):

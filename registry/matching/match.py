@@ -134,7 +134,6 @@ def _is_keywords(tokens: Sequence[TextToken], wanted: Sequence[Concept]) -> bool
 
 
 def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, limit: int) -> list[int]:
-    """The skill ids, sorted, of the best ``limit`` trigger hits and of the best ``limit`` text scores."""
     ordered = sorted(hits, key=lambda each: (-each.score, each.skill))
     return sorted({each.skill for each in ordered[:limit]} | set(scores.best(limit)))
 

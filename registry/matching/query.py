@@ -111,7 +111,6 @@ def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[
 
 
 def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
-    """The index terms of a range of tokens: words, or pairs of CJK characters."""
     if not tokens[0].is_cjk or len(tokens) == 1:
         return tuple(token.key for token in tokens)
     return tuple(dict.fromkeys(one.key + two.key for one, two in pairwise(tokens)))

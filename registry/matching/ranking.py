@@ -150,7 +150,6 @@ def request_evidence(best: int, scores: lexical.LexicalScores, traits: RequestTr
 
 
 def _is_latin_name(part: lexical.ScorePart) -> bool:
-    """Whether the part is a Latin word that the request and the skill's name share."""
     return part.is_own and bool(part.mask & Field.NAME) and not search_terms.has_cjk(part.concept.text)
 
 

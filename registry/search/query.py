@@ -113,8 +113,6 @@ _NO_FILTERS = Filters()
 
 @dataclass(frozen=True)
 class _RankedAnswer:
-    """The best matches, the total number of matches, and the terms and postings that explain them."""
-
     ranked: Sequence[RankedSkill] = ()
     total: int = 0
     plan: SearchPlan | None = None
@@ -154,7 +152,9 @@ def search_document(result: SearchResult) -> dict[str, object]:
 
 
 def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
-    """The ids of skills whose slug, name, team/slug or canonical name is the text without its version."""
+    """The ids of skills that the actor finds in lists and whose slug, name, team/slug or canonical name is
+    the text without its version. Only skills that meet the filters.
+    """
     text = _VERSION_SUFFIX.sub("", text.strip())
     key = search_terms.name_key(text)
     found = sql.named_skill_ids(search_terms.phrase_key(text)[:200], key, sql.visibility_filter(actor))
@@ -253,7 +253,6 @@ def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
 
 
 def _corrected_terms(unknown: Sequence[QueryWord], actor: Actor) -> list[SearchTerm]:
-    """The likely corrections of unknown words: terms that are one typo away."""
     query_words = {word.term: word for word in unknown}
     meant = sql.find_corrections({term: word.text.lower() for term, word in query_words.items()}, actor)
     if not meant:

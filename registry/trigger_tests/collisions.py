@@ -90,9 +90,6 @@ _Group = tuple[str, str, list[_Row]]
 
 
 def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
-    """Yields a group for each key that several skills have. Event types are compared only with event
-    types.
-    """
     for kind, kinds in (("event", (TriggerKind.EVENT,)), ("exact", _EXACT_KINDS)):
         some = triggers.filter(kind__in=kinds)
         shared = some.values_list("key").annotate(n=Count("skill", distinct=True)).filter(n__gt=1)

@@ -156,8 +156,6 @@ def keys_of_discoverable(
 
 @dataclass(frozen=True)
 class _Access:
-    """The properties of an actor on which ``discoverable_by`` depends."""
-
     team_ids: frozenset[int]
     is_signed_in: bool
     is_administrator: bool

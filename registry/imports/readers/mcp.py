@@ -57,7 +57,6 @@ def _arguments(prompt: Mapping[str, Any]) -> list[str]:
 
 
 def _messages(session: McpSession, prompt: Mapping[str, Any]) -> Sequence[Any]:
-    """The prompt's messages from the server, requested with a placeholder for each argument."""
     arguments = dict(zip(_arguments(prompt), _placeholders(_arguments(prompt)), strict=True))
     answer = session.call("prompts/get", {"name": _name(prompt), "arguments": arguments})
     messages = answer.get("messages")

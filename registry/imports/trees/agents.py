@@ -31,8 +31,6 @@ _MAX_DESCRIPTION_CHARS = 1000
 
 @dataclass(frozen=True)
 class _Skill:
-    """A script of an agent, with its name from agent.yaml or its file name."""
-
     agent: Path
     script: Path
     name: str

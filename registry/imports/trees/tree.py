@@ -87,7 +87,6 @@ class _Reader:
         yield from agents.read(self.agents, self.view)
 
     def _configured_roots(self) -> Iterator[LocatedCandidate | SkippedPath]:
-        """Yields the candidates in the roots that the project's settings and the option ``paths`` name."""
         if self.settings.is_broken:
             yield skipped_path(roots.SETTINGS, errors.IMPORT_SETTINGS.problem())
         for path in (*self.settings.paths, *self.tree.paths):

@@ -18,8 +18,6 @@ from registry.packages.problems import Problem, Refusal
 
 @dataclass(frozen=True)
 class _ImportedRoot:
-    """The result for one ROOT: a row for each folder or file, and problems that concern the whole import."""
-
     root: str
     rows: tuple[ReportRow, ...]
     problems: tuple[Problem, ...] = ()

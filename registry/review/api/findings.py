@@ -139,7 +139,9 @@ class Held(Endpoint):
 
     @operation("list_held_versions", "List versions awaiting your review", answer=HeldVersionsDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Lists up to 200 held versions of the teams that you review for, longest waiting first."""
+        """Lists up to 200 held versions of the teams that you review for, longest waiting first. A token
+        gets an empty list.
+        """
         held = reviewing.list_held_versions(self.actor)[:_MAX_HELD]
         return etag.document_response(request, {"items": [held_document(version) for version in held]})
 

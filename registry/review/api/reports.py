@@ -1,4 +1,4 @@
-"""Endpoints that report versions, and list and decide these reports. All require a session."""
+"""Endpoints that report versions, and list and decide these reports."""
 
 from django.http import HttpResponse
 from rest_framework import serializers
@@ -78,7 +78,8 @@ class VersionReports(SkillEndpoint):
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Reports a version. You can have one open report per version. A version reported as malicious is
         hidden from other teams until a reviewer decides: at once if a reviewer reports it, otherwise after
-        the number of reports that the site requires. Requires a session.
+        the number of reports that the site requires. Requires a session, or a token with the scope
+        `publish`.
         """
         version = self.version(team, slug, number)
         body = read_body(ReportRequest, request.data)
@@ -109,6 +110,8 @@ class OpenReports(Endpoint):
 
     @operation("list_open_reports", "List reports awaiting your decision", answer=ReportsDoc)
     def get(self, request: Request) -> HttpResponse:
-        """Lists up to 200 open reports of the teams that you review for, oldest first."""
+        """Lists up to 200 open reports of the teams that you review for, oldest first. A token gets an
+        empty list.
+        """
         rows = reports.list_open_reports(self.actor)[:_MAX_REPORTS]
         return etag.document_response(request, {"items": [ReportDoc.document(row) for row in rows]})

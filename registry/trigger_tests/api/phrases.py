@@ -77,7 +77,7 @@ class PhraseDetail(SkillEndpoint):
     @idempotent()
     def post(self, request: Request, team: str, slug: str, uid: str) -> HttpResponse:
         """Accepts or declines a phrase, with immediate effect; the package does not change. Requires the
-        maintainer role and a session.
+        maintainer role or administrator rights, and a session.
         """
         skill = self.skill(team, slug)
         decision = read_body(PhraseDecisionRequest, request.data)
