@@ -44,7 +44,7 @@ def invite(
     """Creates an invitation to ``team`` with ``role``, or to the site if ``team`` is None.
 
     Requires permission to manage the team's members, or administrator rights for the site. Raises
-    EMAIL_INVALID, ROLE_UNKNOWN or EXPIRY_INVALID.
+    EMAIL_INVALID, ROLE_UNKNOWN, or EXPIRY_INVALID unless ``days`` is 1 to MAX_DAYS.
     """
     _require_inviter(by, team)
     if role not in Role.values:
@@ -69,8 +69,7 @@ def new_invitation(email: str, expires_at: datetime, **fields: Any) -> NewInvita
 
 def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitation]:
     """The invitations that can still be accepted: those to ``team``, or all invitations if ``team`` is None.
-
-    Requires the owner role in the team, or administrator rights.
+    Requires permission to manage the team's members, or administrator rights for all invitations.
     """
     _require_inviter(by, team, even_archived=True)
     rows = _open().select_related("team", "created_by")
@@ -78,9 +77,10 @@ def open_invitations(by: Actor, *, team: Team | None = None) -> QuerySet[Invitat
 
 
 def revoke(uid: str, by: Actor, *, team: Team | None = None) -> None:
-    """Revokes the open invitation with this uid, which must be to ``team`` if that is given. Raises NOT_FOUND
-    if there is none. Without a team, also raises it for actors who aren't administrators; with one, FORBIDDEN
-    for actors who may not manage its members.
+    """Revokes the open invitation with this uid, which must be to ``team`` if that is given.
+
+    Raises NOT_FOUND if there is none. Without a team, also raises it for actors who aren't administrators.
+    With a team, raises FORBIDDEN for actors who may not manage its members.
     """
     may_look = team is not None or by.is_administrator
     invitation = open_invitations(by, team=team).filter(uid=uid).first() if may_look else None
@@ -114,8 +114,8 @@ def accept_with_new_account(secret: str, username: str, password: str) -> User:
 
 
 def accept(secret: str, user: User) -> Invitation:
-    """Adds a signed-in user to the invitation's team. A member keeps the current role. Raises
-    INVITATION_INVALID or TEAM_ARCHIVED.
+    """Adds a signed-in user to the invitation's team, if it has one. A member keeps the present role. Raises
+    INVITATION_INVALID if the secret has no open invitation, and TEAM_ARCHIVED if the team is archived.
     """
     with transaction.atomic():
         invitation = _claim(secret)
@@ -156,7 +156,7 @@ def _open() -> QuerySet[Invitation]:
 
 def _claim(secret: str) -> Invitation:
     """Marks the open invitation with this secret as accepted and returns it. Of two concurrent calls, only
-    one succeeds. Raises INVITATION_INVALID or TEAM_ARCHIVED.
+    one succeeds; the other raises INVITATION_INVALID. Raises TEAM_ARCHIVED if the team is archived.
     """
     invitation = find_invitation(secret)
     require_unarchived(invitation.team)

@@ -30,7 +30,8 @@ def request_account(email: str) -> str:
     """The URL of the page that creates the account. "" if the URL was mailed, or if the site permits no
     account for this e-mail address.
 
-    Raises EMAIL_INVALID. The result does not reveal whether an account has the address.
+    Raises EMAIL_INVALID for a malformed address. The result does not reveal whether an account has the
+    address.
     """
     if not verifies_email():
         return new_invitation("", timezone.now() + LIFETIME).url
@@ -45,8 +46,8 @@ def request_account(email: str) -> str:
 def forget_password(email: str) -> None:
     """Mails a password reset link to each active account that has this address and a usable password.
 
-    The current password keeps working. Raises EMAIL_INVALID. Takes the same time whether or not an account
-    has the address.
+    The current password keeps working. Raises EMAIL_INVALID for a malformed address. Takes the same time
+    whether or not an account has the address.
     """
     if email := validated_email(email):
         users = [user for user in _with_email(email) if user.has_usable_password()]

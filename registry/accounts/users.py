@@ -119,7 +119,9 @@ def add_account(
 
 
 def validated_username(username: str) -> str:
-    """The name in Unicode form NFKC. Raises USERNAME_INVALID."""
+    """The name in Unicode form NFKC. Raises USERNAME_INVALID if it is empty, too long, reserved, or has other
+    characters than user names may have.
+    """
     name = User.normalize_username(username.strip())
     try:
         UnicodeUsernameValidator()(name)
@@ -131,7 +133,7 @@ def validated_username(username: str) -> str:
 
 
 def validated_email(email: str) -> str:
-    """The address, which may be empty. Raises EMAIL_INVALID."""
+    """The address without surrounding spaces; it may be empty. Raises EMAIL_INVALID for a malformed one."""
     email = email.strip()
     try:
         if email:
@@ -162,8 +164,8 @@ def deactivate(user: User, by: Actor) -> Dependents:
 
 @transaction.atomic
 def reactivate(user: User, by: Actor) -> User:
-    """Reactivates the account: the user can sign in again, and tokens that have not expired work
-    again. Raises USER_ERASED.
+    """Reactivates the account: the user can sign in again, and tokens that have not expired work again.
+    Requires administrator rights. Raises USER_ERASED for an erased user.
     """
     require(by, Action.USERS)
     user = _locked(user)
@@ -215,8 +217,11 @@ def follow_administrator_group(user: User, is_administrator: bool, *, issuer: st
 
 @transaction.atomic
 def reset_password(user: User, by: Actor) -> str:
-    """The URL at which the user can set a new password, once and within PASSWORD_RESET_TIMEOUT. The current
-    password stops working, and the user's sessions end. Raises USER_INACTIVE or SERVICE_ACCOUNT.
+    """Makes the user's password unusable, ends the user's sessions, and returns a URL at which the user can
+    set a new password (see ``reset_url``).
+
+    Requires administrator rights. Raises USER_INACTIVE for an inactive user, and SERVICE_ACCOUNT for a
+    service account.
     """
     require(by, Action.USERS)
     user = _locked(user)
@@ -263,7 +268,9 @@ def dependents_of(user: User) -> Dependents:
 
 
 def _locked(user: User) -> User:
-    """The user's row, locked together with the rows of all administrators. Raises USER_ERASED."""
+    """The user's row, locked together with the rows of all administrators. Raises USER_ERASED for an erased
+    user.
+    """
     # Locks in a fixed order, so that two administrators can't remove each other at the same time. FOR NO KEY
     # UPDATE: runs reference this row, so a stronger lock could deadlock with writers of runs.
     rows = User.objects.filter(Q(pk=user.pk) | Q(is_superuser=True)).order_by("pk")

@@ -133,8 +133,8 @@ class CanonicalMirror(_CanonicalEndpoint):
         "mirror_canonical", "Mirror a canonical skill from a URL", body=MirrorRequest, answer=CanonicalDoc
     )
     def put(self, request: Request, slug: str) -> HttpResponse:
-        """Makes the canonical skill a mirror of the skill at a URL. The site copies the skill now and then at
-        the given interval. The pinned version changes only when an administrator accepts a new copy.
+        """Makes the canonical skill a mirror of the skill at a URL. The site copies the skill at once, and
+        then at the given interval. The pinned version changes only when an administrator accepts a new copy.
         Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)

@@ -40,8 +40,8 @@ class AnyTokenAuthentication(BaseAuthentication):
 
 
 def _authenticate_link(request: Request, secret: str) -> tuple[User, Token]:
-    """Sets the actor of the install link, and the prefix of the addresses in the answer. Raises
-    INSTALL_LINK_INVALID.
+    """Sets the actor of the install link, and the prefix of the addresses in the answer. Raises the errors of
+    ``link_actor``.
     """
     drafts.discard()  # answers are kept for all clients with the same access, but the link has only a part
     actor = link_actor(secret, request._request.path)

@@ -86,7 +86,6 @@ def _is_canonical() -> Q:
 
 
 def _is_fully_held() -> Q:
-    """A condition for skills that have versions but only held ones."""
     versions = apps.get_model("registry", "Version").objects.filter(skill=OuterRef("pk"))
     held = Q(held_at__isnull=False, released_at=None)
     return Q(latest=None) & Exists(versions.filter(held)) & ~Exists(versions.exclude(held))

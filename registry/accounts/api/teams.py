@@ -81,7 +81,7 @@ class Teams(Endpoint):
     @operation("create_team", "Create a team", body=TeamRequest, answer={201: TeamDoc})
     @idempotent(TeamRequest)
     def post(self, request: Request) -> HttpResponse:
-        """Creates a team with you as its owner."""
+        """Creates a team with you as its owner. Tokens that are limited to a team can't create teams."""
         body = read_body(TeamRequest, request.data)
         team = teams.create_team(body["slug"], body.get("name", ""), self.actor)
         return etag.document_response(request, TeamDoc.document(team), status=201)
@@ -113,7 +113,7 @@ class TeamTransfer(Endpoint):
     @idempotent(TransferRequest)
     def post(self, request: Request, team: str) -> HttpResponse:
         """Makes another member an owner and gives you the role that you choose. Returns both members.
-        Requires the owner role.
+        Requires the owner role; administrator rights are not enough.
         """
         found = find_team(team, self.actor)
         body = read_body(TransferRequest, request.data)
@@ -157,7 +157,9 @@ class Members(Endpoint):
 
     @operation("list_members", "List a team's members", query=PageQuery, answer=page_schema(MemberDoc))
     def get(self, request: Request, team: str) -> HttpResponse:
-        """Lists the team's members. Requires team membership or administrator rights."""
+        """Lists the team's members, without service accounts. Requires team membership or administrator
+        rights.
+        """
         page = pagination.read_page("members", read_query(PageQuery, request), kinds=(int,))
         rows = teams.members_of(find_team(team, self.actor), self.actor)
         found, cursor = pagination.in_order(rows, page)
@@ -191,8 +193,8 @@ class MemberDetail(Endpoint):
 
     @operation("remove_member", "Remove a member")
     def delete(self, request: Request, team: str, username: str) -> HttpResponse:
-        """Removes the member. Members can remove themselves; only owners and administrators can remove other
-        members. The only owner can't be removed.
+        """Removes the member. Members can remove themselves in a session; only owners and administrators can
+        remove other members. The only owner can't be removed.
         """
         member = self._member(team, username)
         teams.remove_member(member.team, member.user, self.actor)

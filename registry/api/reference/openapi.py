@@ -126,7 +126,6 @@ class ApiSchema(AutoSchema):
                     content["examples"] = {kind: {"value": example}}
 
     def _error_response(self, status: str) -> dict[str, Any]:
-        """A reference to the shared response for errors with this status."""
         name, description = _STATUSES[status]
         error: ResolvedComponent = self.resolve_serializer(ErrorDoc, "response")
         content = {"schema": error.ref, "examples": {"Refused": {"value": _schema_example("Error")}}}
@@ -138,7 +137,6 @@ class ApiSchema(AutoSchema):
 
 
 def _error_statuses(view: Any, method: str, path: str, operation: Mapping[str, Any]) -> list[str]:
-    """The statuses of ``_STATUSES`` with which the operation of the endpoint ``view`` can fail."""
     query = {parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"}
     has_body, changes = "requestBody" in operation, method != "GET" and not view.is_safe_post
     names_skill = "/skills/{" in path

@@ -126,7 +126,6 @@ def _tags(skills: Iterable[int]) -> defaultdict[int, dict[str, str]]:
 
 
 def _stars(skills: Iterable[int]) -> Counter[int]:
-    """The number of people who pinned each skill."""
     rows = PinnedSkill.objects.filter(skill__in=list(skills)).order_by().values_list("skill")
     return Counter(dict(rows.annotate(number=Count("pk"))))
 
@@ -136,8 +135,9 @@ def _with_latest(tags: Mapping[str, str], latest: Version | None) -> dict[str, s
 
 
 def _moderation(skill: Skill, latest: Version | None) -> dict[str, Any] | None:
-    """The moderation state, or None if the skill is neither held nor reported. A skill whose versions are all
-    held is suspicious. It is blocked as malware if a report of malicious content was upheld.
+    """The moderation state of a skill that is reported, or that has held versions and no latest one;
+    otherwise None. Such a skill is suspicious. It is blocked as malware if it is held and a report of
+    malicious content was upheld.
     """
     is_held = latest is None and skill.versions.exclude(pk__in=skill.versions.unheld()).exists()
     if not is_held and not skill.is_reported:

@@ -205,8 +205,8 @@ def _uploaded(entries: Iterable[dict[str, Any]], caller: str) -> list[tuple[str,
 
 
 def _team(owner: str, actor: Actor) -> Team:
-    """The team that publishes: the owner, or the actor's only team. Raises FIELD_INVALID if neither is
-    known.
+    """The team that publishes: the owner, or the actor's only team. Raises FIELD_INVALID if neither is known,
+    and the errors of ``find_team``.
     """
     own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
     if not owner and len(own) == 1:

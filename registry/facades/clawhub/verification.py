@@ -60,6 +60,5 @@ def _document(skill: Skill, version: Version) -> dict[str, Any]:
 
 
 def _findings(version: Version) -> list[dict[str, Any]]:
-    """The findings that no maintainer suppressed."""
     rows = [each for each in list_findings(version) if each.suppression is None]
     return [{"rule": each.row.rule, "severity": each.row.severity, "path": each.row.path} for each in rows]

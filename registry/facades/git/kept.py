@@ -90,13 +90,13 @@ def repository(key: str, build: Callable[[], BuiltRepository]) -> BuiltRepositor
 
 
 def advertisement(source: RepositorySource) -> bytes:
-    """The references of the repository. Raises GIT_BUSY and the errors of ``source.build``."""
+    """The references of the repository. Raises the errors of ``repository``."""
     return _stored(source, b"references", lambda found: upload_pack.advertisement(found.repo))
 
 
 def answer(source: RepositorySource, body: bytes) -> bytes:
-    """Like ``upload_pack.answer``. Answers to clones are kept, because many clients send the same body.
-    Raises GIT_BUSY and the errors of ``source.build``, too.
+    """Like ``upload_pack.answer``. Answers to clones are kept, because many clients send the same body. Also
+    raises the errors of ``repository``.
     """
     if b"have " in body:
         return _locked(

@@ -51,8 +51,6 @@ class Marketplace:
 
 @dataclass(frozen=True)
 class _Event:
-    """A release of a skill, or the yank of a release if ``is_yank`` is set."""
-
     at: int
     release: HistoryEntry
     is_yank: bool

@@ -70,8 +70,6 @@ class _Handler(UploadPackHandler):
 
 
 class _Single(Backend):
-    """A backend that serves one repository under every path."""
-
     def __init__(self, repo: MemoryRepo) -> None:
         self._repo = repo
 

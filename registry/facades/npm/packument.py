@@ -85,7 +85,6 @@ def _version(version: Version, name: str, facts: TarballFacts) -> dict[str, Any]
 
 
 def _tags(skill: Skill, versions: Iterable[Version]) -> dict[str, str]:
-    """``latest`` and the skill's channels whose versions are in the packument."""
     listed = {version.pk: version.number for version in versions}
     if skill.resolved_canonical:
         return {"latest": skill.resolved_canonical.number}

@@ -58,7 +58,9 @@ def _string(data: bytes, number: int) -> str:
 
 
 def _fields(data: bytes, number: int) -> Iterator[bytes]:
-    """The contents of the fields with this number that have a length. Skips all others."""
+    """The contents of the length-delimited fields with this number; skips all others. Raises BODY_INVALID for
+    malformed data.
+    """
     place = 0
     while place < len(data):
         tag, place = _read_varint(data, place)

@@ -209,9 +209,6 @@ def _find(label: str, number: str, actor: Actor, *, include_held: bool = False) 
 
 
 def _find_installable(label: str, number: str, actor: Actor) -> Version:
-    """The version if the actor may install it. Raises the errors of ``find_skill``,
-    ``find_version`` and ``require``.
-    """
     version = _find(label, number, actor)
     require(actor, Action.INSTALL, skill=version.skill)
     return version

@@ -68,7 +68,6 @@ def _archive(stack: ExitStack, version: Version) -> zipfile.ZipFile:
 
 
 def _has_lines(change: FileChange) -> bool:
-    """Whether the file is text and its content changed."""
     same = change.before and change.after and change.before.digest == change.after.digest
     return change.is_text and not same
 

@@ -16,7 +16,7 @@ from registry.versions.publishing.locks import lock_version
 @transaction.atomic
 def set_visibility(skill: Skill, visibility: str, actor: Actor) -> None:
     """Saves the skill's visibility and moves its search terms to the new scope; also updates ``skill`` in
-    memory. Requires permission to change settings. Raises VISIBILITY_UNKNOWN.
+    memory. Requires permission to change settings. Raises VISIBILITY_UNKNOWN for an unknown value.
     """
     require(actor, Action.SETTINGS, skill=skill)
     check_visibility(visibility)

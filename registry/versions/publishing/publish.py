@@ -267,8 +267,8 @@ def _publication_problems(
 
 
 def _lock_or_create_skill(draft: Draft) -> Skill:
-    """The skill's row, which is created if necessary and locked until the transaction ends. Raises
-    SKILL_PURGED or SLUG_REDIRECTED.
+    """The skill's row, which is created if necessary and locked until the transaction ends. Raises the errors
+    of ``_check_address``.
     """
     manifest = draft.manifest
     defaults = {"name": manifest.name[:200], "type": manifest.type or "", "source": draft.options.source}
@@ -279,7 +279,7 @@ def _lock_or_create_skill(draft: Draft) -> Skill:
 
 
 def _find_skill(draft: Draft) -> Skill | None:
-    """The skill's row, not locked, or None. Raises SKILL_PURGED or SLUG_REDIRECTED."""
+    """The skill's row, not locked, or None. Raises the errors of ``_check_address``."""
     skill = Skill.objects.filter(team=draft.team, slug=draft.manifest.slug).first()
     _check_address(draft, skill)
     return skill
@@ -301,8 +301,8 @@ def _check_address(draft: Draft, skill: Skill | None) -> None:
 
 
 def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | None]:
-    """The number for the draft, and the existing version with its content or None. Raises VERSION_EXISTS or
-    VERSION_PURGED.
+    """The number for the draft, and the existing version with its content or None. Raises VERSION_EXISTS if
+    the number has other content, and VERSION_PURGED if the number or the content was purged.
     """
     stated = draft.manifest.version or version_numbers.normalise(draft.options.version or "")
     published = skill.versions.all() if skill else Version.objects.none()
