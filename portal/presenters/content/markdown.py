@@ -99,7 +99,7 @@ def render_blocks(
 
 
 class _Spent(Exception):
-    """Raised if a text needs more CPU time or elements than a page may use."""
+    pass
 
 
 class _Document:

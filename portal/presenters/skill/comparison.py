@@ -125,7 +125,6 @@ def line_groups(found: TextComparison, anchor: str, max_text: int = MAX_TEXT) ->
 
 
 def _lengths(found: TextComparison) -> list[int]:
-    """The lengths of all lines, one for each side."""
     lines = [line for stretch in found.sections for line in stretch.lines]
     return [sum(len(piece.text) for piece in side) for line in lines for side in (line.before, line.after)]
 

@@ -231,7 +231,6 @@ def _mark_words(before: str, after: str) -> tuple[tuple[LineSegment, ...], tuple
 
 
 def _segments(words: list[str], shared: set[int]) -> tuple[LineSegment, ...]:
-    """The words joined into segments of consecutive changed or unchanged words."""
     pieces: list[LineSegment] = []
     for index, word in enumerate(words):
         changed = index not in shared

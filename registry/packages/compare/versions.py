@@ -136,7 +136,6 @@ def compare_files(before: tuple[FileFacts, ...], after: tuple[FileFacts, ...]) -
 
 
 def _compare_abilities(before: Content, after: Content) -> Iterator[AbilityChange]:
-    """Yields the changed abilities, such as permissions, limits and scripts."""
     old, new = before.manifest, after.manifest
     previous, now = before.permissions, after.permissions
     beyond = now.beyond(previous)

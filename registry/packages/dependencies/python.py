@@ -206,7 +206,6 @@ def _read_requires_python(document: dict[str, Any], line: _Line, problems: list[
 
 
 def _read(line: _Line) -> Requirement | Problem | None:
-    """The requirement on a line, a problem if the line is invalid, or None if it is empty."""
     hashes = tuple(_HASH.findall(line.text))
     text = _HASH.sub("", line.text).strip()
     if not text:

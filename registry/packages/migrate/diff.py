@@ -52,7 +52,6 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[str]:
 
 
 def _common_prefix(one: list[str], other: list[str]) -> int:
-    """The number of equal lines at the start."""
     count = 0
     for a, b in zip(one, other, strict=False):
         if a != b:

@@ -100,7 +100,6 @@ def _render_refusal(
 
 
 def _newer(request: ActorRequest, version: Version) -> dict[str, Any]:
-    """Template context with the latest version and its differences from the edited ``version``."""
     newer = find_version(version.skill, None, request.actor)
     changes = differences(editing.version_files(version), editing.version_files(newer))
     return {"newer": newer, "newer_differences": changes}

@@ -223,7 +223,7 @@ class CommandLineForm(forms.Form):
 
 
 def _callable_commands(command_line: CommandLine) -> Iterator[tuple[str, ...]]:
-    """The subcommands that a call can name; () if it can name none."""
+    """Yields the subcommand names of each possible call, () for a call without a subcommand."""
     for names in command_line.commands():
         level = command_line.levels(names)[-1]
         if not (level.subcommands and level.subcommand_required):

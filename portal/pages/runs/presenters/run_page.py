@@ -141,7 +141,6 @@ def _outcome(access: RunAccess, actor: Actor) -> dict[str, Any]:
 
 
 def _texts(access: RunAccess, why: Explanation) -> dict[str, Any]:
-    """The headline of a failure and its explanation: the run's message or the text of the failure code."""
     run = access.run
     message = _own_message(run) if access.readable else ""
     headline = (failure_text(run) if access.readable else "") or message or why.meaning
@@ -172,7 +171,7 @@ def _remedy(why: Explanation | None, failure: Failure | None) -> str:
 
 
 def _content(access: RunAccess, actor: Actor) -> dict[str, Any]:
-    """Steps, files, inputs and related runs, only for readers of the run."""
+    """The part of the context that only readers of the run get."""
     run, rows = access.run, timeline(access.run)
     return annotation_context(run, actor) | {
         "may_share": may_share(run, actor),
@@ -189,7 +188,6 @@ def _content(access: RunAccess, actor: Actor) -> dict[str, Any]:
 
 
 def _argument_text(run: Run) -> str:
-    """The arguments as on a command line, with the names of files."""
     names = {str(use["named"]): use["path"].rpartition("/")[2] for use in run.files}
     return argument_line([names.get(str(each), each) for each in run.request.get("arguments") or []])
 
@@ -227,7 +225,6 @@ def _own_message(run: Run) -> str:
 
 
 def _visible_related(run: Run | None, actor: Actor) -> Run | None:
-    """A related run; None if there is none or the actor may not see it."""
     return Run.objects.visible_to(actor).without_content().filter(pk=run.pk).first() if run else None
 
 
@@ -241,7 +238,6 @@ def _cached_source(run: Run, actor: Actor) -> Run | None:
 
 
 def _children(run: Run, actor: Actor) -> QuerySet[Run]:
-    """The visible runs that ``run`` started, oldest first."""
     return Run.objects.visible_to(actor).filter(parent=run).without_content().order_by("pk")
 
 

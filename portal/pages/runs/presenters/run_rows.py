@@ -127,7 +127,6 @@ def _iso(moment: datetime | None) -> str:
 
 
 def _yanked(runs: Sequence[Run]) -> set[tuple[int, str]]:
-    """The yanked versions among those that ran, as pairs of skill and version number."""
     versions = Version.objects.filter(
         skill__in={run.skill_id for run in runs if run.skill_id},
         number__in={run.version_number for run in runs},

@@ -77,7 +77,6 @@ def _refuse_unknown(request: ActorRequest, unknown: list[str], filters: RunFilte
 
 
 def _page(request: ActorRequest, runs: RunQuerySet) -> dict[str, Any]:
-    """The context with the rows of one page and their chart. Only the first page refreshes itself."""
     before = request.GET.get("before", "")[:26]
     after = runs.filter(uid__lt=before) if before else runs
     found = list(

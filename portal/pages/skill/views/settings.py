@@ -121,7 +121,6 @@ def _teams(request: ActorRequest, skill: Skill) -> QuerySet[Team]:
 
 
 def _audit(skill: Skill) -> list[dict[str, Any]]:
-    """The last ``_AUDIT_SHOWN`` audit entries of the skill and its versions as rows, newest first."""
     rows = AuditEntry.objects.filter(team=skill.team).select_related("user", "as_user")
     rows = rows.filter(Q(target=str(skill)) | Q(target__startswith=f"{skill}@"))
     return audit_rows(rows.order_by("-pk")[:_AUDIT_SHOWN])

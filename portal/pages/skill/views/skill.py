@@ -168,7 +168,6 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
 
 
 def _contract(runnable: RunnableVersion) -> dict[str, Any]:
-    """The information for callers of a version: inputs, outputs, tools, permissions and shell commands."""
     manifest = runnable.manifest
     return {
         "manifest": manifest,
@@ -187,7 +186,6 @@ def _earlier(request: ActorRequest, version: Version) -> str | None:
 
 
 def _problems(version: Version) -> list[dict[str, object]]:
-    """The problems in the reader's language, the worst first."""
     found = [problem.document(_) for problem in version_rows.load_problems(version)]
     return sorted(found, key=lambda problem: _SEVERITIES.index(str(problem["severity"])))
 

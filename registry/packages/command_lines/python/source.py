@@ -37,7 +37,6 @@ def _has_many_tokens(text: str) -> bool:
 
 
 def _imports_endless_name(text: str) -> bool:
-    """Whether an import has a name with more than 1,000 parts."""
     if text.count(".") <= _MAX_DOTS:
         return False
     lines = re.split(r"[\r\n]", _CONTINUATION.sub("", text))

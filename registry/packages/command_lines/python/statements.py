@@ -29,7 +29,7 @@ _ENDINGS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 class _LoopEndedError(Exception):
-    """Raised by ``break`` and ``continue``."""
+    pass
 
 
 class Evaluation(ExpressionEvaluation):

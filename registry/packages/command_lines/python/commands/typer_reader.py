@@ -38,10 +38,6 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(eq=False)
 class _App:
-    """A ``typer.Typer()`` with everything that the script registers with it, and the settings of its
-    callback.
-    """
-
     settings: Mapping[str, Any]
     line: int
     commands: list[tuple[Mapping[str, Any], _Function]] = field(default_factory=list)
