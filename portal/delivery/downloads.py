@@ -1,4 +1,4 @@
-"""Downloads of generated files."""
+"""Responses that send files as downloads, and the CSV and temporary files for them."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The pages of retention policies: of the site for administrators, of a team for its members."""
+"""The pages of retention policies. Administrators see all policies, members those of their teams."""
 
 from __future__ import annotations
 

@@ -59,7 +59,6 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def _sample_runs() -> list[Run]:
-    """Unsaved sample runs, newest first."""
     return [
         Run(
             status=RunStatus.FAILED if place % _FAILED_EVERY == 3 else RunStatus.SUCCEEDED,

@@ -85,7 +85,7 @@ def _notice_tone(skill: Skill, version: Version | None) -> str:
 
 
 def version_at(request: ActorRequest, team: str, slug: str, number: str) -> Version:
-    """The version at a URL. Members of its team also get a held version, only for display."""
+    """The version at a URL. Administrators and members of its team also get a held version, for display."""
     return find_version(find_skill(f"{team}/{slug}", request.actor), number, request.actor, include_held=True)
 
 
