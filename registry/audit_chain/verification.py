@@ -1,4 +1,4 @@
-"""Verifies the hash chain of the audit log."""
+"""Verifies the hash chain of the audit log, up to the first entry that was changed, moved or removed."""
 
 from __future__ import annotations
 

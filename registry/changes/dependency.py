@@ -1,4 +1,4 @@
-"""The dependencies of cached answers: kinds and keys of rows that have a change number."""
+"""Identifies what a cached answer depends on: the kind and the key of a row whose changes are numbered."""
 
 from registry.models import ChangeKind
 

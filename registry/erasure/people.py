@@ -1,4 +1,4 @@
-"""Finds and erases people."""
+"""Erases people, at their own request or an administrator's."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Reads and writes import reports: the rows, one per path of the source, and the progress."""
+"""Reads and writes the report of an import: its progress, and the outcome for each path of the source."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

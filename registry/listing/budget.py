@@ -1,4 +1,4 @@
-"""Fits skills and their texts into a budget: texts in full, shortened to equal shares, or names only."""
+"""Fits the texts of listed skills into a budget: in full, shortened to equal shares, or names only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

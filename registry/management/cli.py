@@ -1,4 +1,4 @@
-"""Base classes of the management commands: actor, JSON or text output, exit status."""
+"""Base classes of the management commands, which choose the actor and print the result as JSON or text."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Moves, backs up and restores a site."""
+"""Backs up and restores a site, and copies it to another database or storage."""
 
 from __future__ import annotations
 

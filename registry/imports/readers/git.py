@@ -1,4 +1,4 @@
-"""Reads candidates from a git repository over HTTPS: from one branch, or from each version tag."""
+"""Reads candidates from a git repository over HTTPS: from one branch, or from the highest version tags."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

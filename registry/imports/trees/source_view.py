@@ -1,6 +1,4 @@
-"""Access to the files of a source: path labels, checks of links and limits, and candidates for
-skill folders.
-"""
+"""Decides which files of a source may be read, and turns its folders into candidates."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Endpoints of the glossary of synonyms, which matching uses."""
+"""Endpoints that list and edit the glossary of synonyms, which matching uses."""
 
 from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""Endpoints of search, and of the list of changed skills for agents and mirrors."""
+"""Endpoints that search skills, and list changed skills for agents and mirrors."""
 
 from datetime import datetime, timedelta
 
