@@ -83,7 +83,7 @@ def _read_end(data: bytes) -> _End:
 def _find_end(data: bytes) -> int:
     """The offset of the only end record whose comment ends exactly at the end of the data.
 
-    Raises Refusal if there is no such record, or if another end record could follow its start.
+    Raises Refusal if there is no such record, or if another signature of an end record follows.
     """
     tail = max(0, len(data) - _END.size - _MAX16)
     positions = []

@@ -55,7 +55,7 @@ class ParserLibrary(Protocol):
 class Chains:
     """Walks the script and passes each chain of calls to the library.
 
-    A function with parameters is followed at each of its calls, not at its declaration.
+    A function declaration with parameters is followed at each call of the function instead.
     """
 
     def __init__(self, library: ParserLibrary) -> None:
