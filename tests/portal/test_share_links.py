@@ -19,7 +19,7 @@ from worker.sharing.links import LinkOptions, create_link, revoke_link
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2", "P5")]
 EVERYTHING = LinkOptions(inputs=True, log=True, artifacts=True)
-HIDDEN = ("needle-input", "needle-log", "needle-file", "caller-name", "Docs", "other-bytes")
+HIDDEN = ("needle-input", "needle-log", "needle-file", "caller-name", "needle-team", "other-bytes")
 _FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="\w+"')
 SECRET_CONTENT = (*HIDDEN[:2], *HIDDEN[3:], "needle-bytes")
 
@@ -27,6 +27,7 @@ SECRET_CONTENT = (*HIDDEN[:2], *HIDDEN[3:], "needle-bytes")
 @pytest.fixture
 def run(public, bob, team):
     User.objects.filter(pk=bob.pk).update(username="caller-name")
+    Team.objects.filter(pk=team.pk).update(name="needle-team")
     made = make_run(public.latest, bob, team, request={"inputs": {"word": "needle-input"}})
     add_log(made, ("stdout", "needle-log\n"))
     add_artifact(made, "out/needle-file.csv", b"needle-bytes")

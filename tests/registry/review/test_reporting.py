@@ -161,7 +161,9 @@ def test_its_publisher_is_told_why_it_waits(version, stranger, root, owner, pack
             assert [each.code for each in problems if each.severity == "warning"] == told
 
 
-def test_who_published_it_does_not_decide_and_no_token_does(version, stranger, owner, mate, root, alice):
+def test_publishers_and_tokens_do_not_decide_and_readers_tokens_do_not_report(
+    version, stranger, owner, mate, root, alice
+):
     (row,) = harm(version, stranger)
     assert code(reporting.dismiss_report, row, owner, reason="No.") == "REPORT_OWN"
     assert code(reporting.dismiss_report, row, mate, reason="No.") == "FORBIDDEN"
@@ -169,7 +171,8 @@ def test_who_published_it_does_not_decide_and_no_token_does(version, stranger, o
     Membership.objects.filter(user=mate.user).update(role=Role.MAINTAINER)
     token = Actor(user=mate.user, token=Token(owner=mate.user), scopes=frozenset(Scope.values))
     assert code(reporting.dismiss_report, row, token, reason="No.") == "FORBIDDEN"
-    assert code(reporting.report_version, version, token, reason="spam") == "FORBIDDEN"
+    reader = Actor(user=mate.user, token=Token(owner=mate.user), scopes=frozenset({Scope.READ, Scope.RUN}))
+    assert code(reporting.report_version, version, reader, reason="spam") == "TOKEN_SCOPE_MISSING"
     assert reporting.dismiss_report(row, Actor(user=mate.user), reason="No.").state == "dismissed"
     assert code(reporting.dismiss_report, row, root, reason="No.") == "REPORT_DECIDED"
 
