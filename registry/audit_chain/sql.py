@@ -1,4 +1,4 @@
-"""SQL of the audit log's chain: one statement for many rows with different values, which the ORM lacks."""
+"""SQL of the audit log's hash chain: one prepared update that is executed for many entries."""
 
 from collections.abc import Iterable, Sequence
 

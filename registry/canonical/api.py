@@ -209,8 +209,8 @@ class CanonicalReject(_CanonicalEndpoint):
     )
     @idempotent()
     def post(self, request: Request, slug: str) -> HttpResponse:
-        """Rejects the pending version. Only later versions are proposed again. Requires administrator rights
-        and a session.
+        """Rejects the pending version. The next proposal is made when the channel points to another version.
+        Requires administrator rights and a session.
         """
         bare = self.require_slug(slug)
         body = read_body(CanonicalRejectRequest, request.data)

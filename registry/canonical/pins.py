@@ -121,9 +121,9 @@ def accept(slug: str, actor: Actor, *, digest: str, reason: str = "") -> Canonic
 
 @transaction.atomic
 def reject(slug: str, actor: Actor, *, digest: str, reason: str) -> Canonical:
-    """Stops proposing the pending version; later versions are proposed again. Raises CANONICAL_NO_PROPOSAL if
-    none is pending, and CANONICAL_MOVED unless ``digest`` is its digest.
+    """Stops proposing the pending version until the channel points to another one.
 
+    Raises CANONICAL_NO_PROPOSAL if none is pending, and CANONICAL_MOVED unless ``digest`` is its digest.
     Other refusals: those of ``require``, NOT_FOUND for the name, TEXT_INVALID for the reason.
     """
     canonical, version = _require_pending(slug, actor)

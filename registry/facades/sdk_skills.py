@@ -70,7 +70,11 @@ def versions_of(skill: Skill, actor: Actor) -> QuerySet[Version]:
 
 
 def find_version(skill: Skill, text: str, actor: Actor) -> Version:
-    """The version with this id or number, or in this channel. Raises NOT_FOUND for a yanked one."""
+    """The version with this id or number, or in this channel.
+
+    Raises NOT_FOUND for the id or number of a yanked version, and otherwise the errors of
+    ``skills.find_version``.
+    """
     rows = versions_of(skill, actor).select_related("skill__team")
     if text.startswith(_VERSION):
         version = rows.filter(uid=text.removeprefix(_VERSION)).first()

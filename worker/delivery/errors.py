@@ -24,7 +24,7 @@ SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, l
         "Invalid secret: a signed webhook needs at least %(least)s characters; only webhook, Feishu and "
         "DingTalk accept a secret."
     ),
-    _("Send a random secret of that length for a webhook, or leave the secret out for other channels."),
+    _("Send a longer random secret for a webhook; leave it out for channels that accept none."),
 )
 SUBSCRIPTION_EMAIL_MISSING = declare("SUBSCRIPTION_EMAIL_MISSING")(
     _("Can't subscribe by e-mail: your account has no e-mail address."),

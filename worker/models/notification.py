@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class NotificationKind(models.TextChoices):
-    """The kind of event in a notification. FIRST_FAILURE is the first failed run after a success, or the
-    first run.
+    """The kind of event in a notification. FIRST_FAILURE is the skill's first failed run in the team, or its
+    first one after a success.
     """
 
     RUN_FAILED = "run_failed", _("Failed run")

@@ -140,8 +140,8 @@ class RunDetail(Endpoint):
 
     @operation("edit_run", "Pin or label a run", body=RunChange, answer=RunDoc)
     def patch(self, request: Request, uid: str) -> HttpResponse:
-        """Pins or unpins the run, and replaces its labels. You must be able to read the run; viewers of its
-        team must have started it.
+        """Pins or unpins the run, and replaces its labels. You must be able to read the run. Viewers of its
+        team can change only runs that they started.
         """
         run = find_readable_run(uid, self.actor)
         body = read_body(RunChange, request.data)

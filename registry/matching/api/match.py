@@ -40,8 +40,8 @@ class MatchRequest(Shape):
         required=False,
         default=list,
         max_length=MAX_PATHS,
-        help_text="Paths of the files that the agent works on, relative to the project. A skill with "
-        "`paths` is returned only if one of them matches.",
+        help_text="Paths of the files that the agent works on, relative to the project. A skill that "
+        "declares path patterns is returned only if one of these files matches.",
     )
     limit = serializers.IntegerField(default=20, min_value=1, max_value=pagination.MAX_PAGE_SIZE)
 

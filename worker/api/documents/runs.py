@@ -77,8 +77,8 @@ class ArtifactsDoc(Doc):
 
 
 class PendingDependencyDoc(Doc):
-    """Dependencies of one kind that a run waits for. `since` is the start of the build or, before that, its
-    request.
+    """Dependencies of one kind that a run waits for. `since` is the time at which a running build started;
+    otherwise the time at which the build was requested.
     """
 
     kind = serializers.ChoiceField(choices=DependencyKind.values)

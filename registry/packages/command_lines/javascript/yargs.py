@@ -38,7 +38,11 @@ class Yargs:
         self.program: YargsCommand | None = None
 
     def call_reference(self, path: list[str], call: Call, names: Names, chains: Chains) -> Any:
-        """The result of calling ``yargs.<path>``, or ``yargs`` itself. A script has one parser."""
+        """The command after a call of ``yargs.<path>``, or of ``yargs`` if the path is empty. None for
+        ``hideBin``.
+
+        All calls share one command, because a script has one parser.
+        """
         if path[-1:] == ["hideBin"]:
             return None
         self.program = self.program or YargsCommand(CommandBuilder())

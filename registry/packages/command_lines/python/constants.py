@@ -286,7 +286,7 @@ def _ordered(name: str, items: list[Any]) -> list[Any]:
 
 
 def annotation_names(node: ast.expr | None) -> Iterator[str]:
-    """Yields the names in a type annotation."""
+    """Yields each identifier in a type annotation: both ``pathlib`` and ``Path`` for ``pathlib.Path``."""
     for each in ast.walk(node) if node else ():
         if isinstance(each, ast.Name):
             yield each.id
