@@ -26,7 +26,7 @@ from registry.usage import sql
 from registry.usage.scores import hot_term
 
 DEDUPE_WINDOW = timedelta(seconds=60)
-_ANONYMOUS = f"{ANONYMOUS.caller}:"  # start of the callers without a token
+_ANONYMOUS = f"{ANONYMOUS.caller}:"  # start of anonymous callers
 _ANONYMOUS_KEPT = timedelta(days=2)
 _AT_ONCE = 100  # uses per transaction
 
