@@ -72,6 +72,7 @@ def test_links_of_the_repository_lead_to_a_document_or_are_text(rendered):
     assert lost <= {"../../bench/README.md", "../../CHANGELOG.md", "../../CONTRIBUTING.md#house-rules"}
 
 
+@pytest.mark.slow(reason="renders every page of the documentation")
 def test_every_page_is_small_and_has_a_title_and_contents(browse):
     client = browse()
     for page in library().pages.values():

@@ -15,6 +15,7 @@ from worker.core.display_budget import CpuTime
 
 _CPU_SECONDS = 30  # documents are part of the installation, so their size is known
 _ATTRIBUTES = {"a": {"href", "title", "class", "aria-label"}} | {f"h{level}": {"id"} for level in range(2, 7)}
+_ATTRIBUTES |= {"table": {"tabindex"}}
 
 
 @lru_cache(maxsize=256)
@@ -24,6 +25,7 @@ def page_html(library: Library, page: DocPage) -> SafeString:
     def rewrite(block: list[Token]) -> None:
         _set_anchors(block, headings)
         _resolve_links(block, library, page)
+        _make_scrollable(block)
 
     return render_blocks(page.text, rewrite=rewrite, cpu=CpuTime(_CPU_SECONDS), attributes=_ATTRIBUTES).html
 
@@ -38,6 +40,13 @@ def _set_anchors(block: list[Token], headings: Iterator[Heading]) -> None:
     link.attrs = {"href": f"#{anchor}", "class": "muted", "aria-label": "Link to this section"}
     sign, space = Token("text", "", 0, content="#"), Token("text", "", 0, content=" ")
     block[1].children = [*(block[1].children or ()), space, link, sign, Token("link_close", "a", -1)]
+
+
+def _make_scrollable(block: list[Token]) -> None:
+    """Code and tables can be wider than the screen, so the keyboard must reach them."""
+    for token in block:
+        if token.type in ("code_block", "table_open"):
+            token.attrs["tabindex"] = "0"
 
 
 def _resolve_links(tokens: list[Token], library: Library, page: DocPage) -> None:
