@@ -117,8 +117,9 @@ def _owner(skill: Skill) -> dict[str, Any]:
 
 
 def _tags(skills: Iterable[int]) -> defaultdict[int, dict[str, str]]:
-    """The version number of each channel, by skill id and channel name, without yanked versions."""
+    """The version number of each channel, by skill id and channel name, without yanked and held versions."""
     rows = Channel.objects.filter(skill__in=list(skills), version__yanked_at=None)
+    rows = rows.exclude(version__held_at__isnull=False, version__released_at=None)
     tags: defaultdict[int, dict[str, str]] = defaultdict(dict)
     for skill, name, number in rows.values_list("skill", "name", "version__number"):
         tags[skill][name] = number

@@ -75,6 +75,14 @@ def test_skill_has_channels_as_tags_versions_and_files(report, team, alice, acto
     assert [row["version"] for row in get(f"{SKILL}/versions").json()["items"]] == ["1.2.0"]
 
 
+def test_tags_omit_a_channel_whose_version_was_held_later(report, team, alice, actor_of):
+    publish_files(tidy_files("1.3.0"), team=team, user=alice)
+    set_channel("stable", report, actor_of(alice))
+    report.held_at = timezone.now()
+    report.save()
+    assert get(SKILL).json()["skill"]["tags"] == {"latest": "1.3.0"}
+
+
 def test_download_has_the_files_at_its_root_and_counts_as_an_install(report):
     get(SKILL)
     assert not Use.objects.exists()
