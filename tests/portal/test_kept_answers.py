@@ -321,7 +321,7 @@ def test_uses_of_kept_answers_count_for_their_callers(processes, skills, alice, 
     assert not Use.objects.exists()
 
 
-def test_small_package_is_read_once(processes, skills, alice, monkeypatch):
+def test_small_package_is_read_once(local_storage, processes, skills, alice, monkeypatch):
     client, path = bearer(alice), f"{REPORT}/versions/1.1.0/archive"
     whole = processes.get(path, **client)
 
