@@ -99,7 +99,7 @@ def test_batch_is_hidden_from_others(failed, as_alice, as_bob, token_api, alice,
         ({"action": "repeat"}, "FIELD_REQUIRED", "filter"),
         ({**FAILED, "action": "cancel", "inputs": {"a": 1}}, "RUN_BATCH_INPUTS", "inputs"),
         ({**FAILED, "inputs": [1]}, "FIELD_INVALID", "inputs"),
-        ({**FAILED, "inputs": {"a": "\ud800"}}, "REQUEST_INVALID", "inputs"),
+        ({**FAILED, "inputs": {"a": "\ud800"}}, "JSON_INVALID", "/inputs/a"),
         (FAILED, "RUN_BATCH_TOO_LARGE", "filter"),
     ],
 )
