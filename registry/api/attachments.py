@@ -14,7 +14,6 @@ from rest_framework.request import Request
 
 from registry.storage import blobs
 from registry.storage.errors import BLOB_MISSING
-from registry.usage.recording import VersionUse
 
 ZIP_TYPES = ("application/zip", "application/octet-stream")  # many generated clients know only the second
 Response = TypeVar("Response", bound=HttpResponseBase)
@@ -23,11 +22,10 @@ _INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
 @dataclass(frozen=True)
 class StoredFile:
-    """The blob to send as a response, and the use to count for the download, if any."""
+    """The blob to send as a response."""
 
     digest: str
     size: int  # bytes
-    use: VersionUse | None = None
 
 
 class OpenedFile:

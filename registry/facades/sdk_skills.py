@@ -14,11 +14,12 @@ from registry.api.errors import FIELD_INVALID
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.facades.clawhub.lookup import latest_version
+from registry.facades.sole_team import sole_team
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.lookup import canonical as canonicals
 from registry.lookup import skills
-from registry.models import Skill, Team, Version
+from registry.models import Skill, Version
 from registry.packages.package import Package
 from registry.packages.read_package import read_files, read_upload
 from registry.versions.errors import SKILL_EXISTS
@@ -93,7 +94,8 @@ def create_skill(request: Request, actor: Actor, *, team: str) -> Version:
     Raises SKILL_EXISTS if the team has a skill with this name and a latest version. Raises FIELD_INVALID if
     ``team`` is empty and the actor has not exactly one team, and the errors of ``publish``.
     """
-    package, target = _read_package(request), _team(team, actor)
+    package = _read_package(request)
+    target = skills.find_team(team, actor) if team else sole_team(actor)
     require(actor, Action.PUBLISH, team=target)
     slug = package.manifest.slug
     if Skill.objects.filter(team=target, slug=slug, latest__isnull=False).exists():
@@ -133,12 +135,3 @@ def _read_package(request: Request) -> Package:
     if len(parts) == 1 and parts[0].path.lower().endswith(_ARCHIVES):
         return read_upload(parts[0].read(), filename=parts[0].path, limits=package_limits())
     return read_files([(part.path, part.read()) for part in parts], limits=package_limits())
-
-
-def _team(slug: str, actor: Actor) -> Team:
-    if slug:
-        return skills.find_team(slug, actor)
-    own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
-    if len(own) != 1:
-        raise FIELD_INVALID.refusal(field="team", reason="Use a token that is limited to one team.")
-    return own[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -88,28 +88,23 @@ def _entry(document: Document) -> IndexEntry:
     return IndexEntry(document.title, document.url, document)
 
 
-def group_of(page: DocPage, library: Library) -> DocGroup:
+def group_of(page: DocPage, groups: Iterable[DocGroup]) -> DocGroup:
     """The group that contains the page's document."""
     return next(
         group
-        for group in groups(library)
+        for group in groups
         for entry in group.entries
         if entry.document and entry.document.name == page.document
     )
 
 
-def neighbors(page: DocPage, library: Library) -> tuple[IndexEntry | None, IndexEntry | None]:
+def neighbors(page: DocPage, groups: Iterable[DocGroup]) -> tuple[IndexEntry | None, IndexEntry | None]:
     """The pages before and after this one in the order of the index, with their titles."""
-    entries = [entry for group in groups(library) for entry in group.entries]
-    pages = [
-        (each.name, IndexEntry(page_title(entry.document, each), each.url, entry.document))
-        for entry in entries
-        if entry.document
-        for each in entry.document.pages
-    ]
-    at = [name for name, _entry in pages].index(page.name)
-    before = pages[at - 1][1] if at else None
-    after = pages[at + 1][1] if at + 1 < len(pages) else None
+    documents = [entry.document for group in groups for entry in group.entries if entry.document]
+    pages = [(document, each) for document in documents for each in document.pages]
+    at = [each.name for _document, each in pages].index(page.name)
+    around = [pages[place] if 0 <= place < len(pages) else None for place in (at - 1, at + 1)]
+    before, after = (found and IndexEntry(page_title(*found), found[1].url, found[0]) for found in around)
     return before, after
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.pages.docs.library import DocPage, Document, Heading, Library
-from portal.pages.docs.outline import IndexEntry, group_of, neighbors, page_title
+from portal.pages.docs.outline import IndexEntry, group_of, groups, neighbors, page_title
 from portal.pages.docs.rendering import page_html
 
 
@@ -25,12 +25,13 @@ class ContentsRow:
 def contents_of(page: DocPage, library: Library) -> dict[str, Any]:
     """The context of ``docs/page.html``."""
     document = library.documents[page.document]
-    before, after = neighbors(page, library)
+    shown = groups(library)
+    before, after = neighbors(page, shown)
     return {
         "title": page_title(document, page),
         "document": document,
         "page": page,
-        "group": group_of(page, library),
+        "group": group_of(page, shown),
         "html": page_html(library, page),
         "contents": _table_of_contents(document, page),
         "before": before,

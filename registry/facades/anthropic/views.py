@@ -1,25 +1,20 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from registry.api import bodies, etag
-from registry.api.errors import PATH_UNKNOWN
+from registry.api import etag
 from registry.api.pagination import last_first, read_page
 from registry.api.schema import Query, read_query
 from registry.facades import sdk_skills
 from registry.facades.anthropic.documents import skill_document, version_document
-from registry.facades.downloads import archive_response
-from registry.facades.endpoint import FacadeEndpoint
-from registry.identity.permissions import Action
-from registry.models import Skill, Version
-from registry.rates.limits import RateLimit
+from registry.facades.endpoint import UnknownAddress, error_text
+from registry.facades.sdk_endpoint import SdkContent, SdkEndpoint
+from registry.models import Skill
 
 _KINDS = {
     401: "authentication_error",
@@ -29,7 +24,6 @@ _KINDS = {
     429: "rate_limit_error",
     503: "overloaded_error",
 }
-_TEAM_HEADER = "anthropic-workspace-id"  # names the team that publishes
 
 
 class AnthropicListQuery(Query):
@@ -38,40 +32,27 @@ class AnthropicListQuery(Query):
     source = serializers.CharField(default="custom", max_length=40)  # type: ignore[assignment]  # a field
 
 
-class _AnthropicEndpoint(FacadeEndpoint):
+class _AnthropicEndpoint(SdkEndpoint):
     """Base class of endpoints whose errors have the form of Anthropic's API."""
 
-    required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,), "DELETE": (Action.RELEASE,)}
-    rate_limits = {"POST": RateLimit.PUBLISH}
-    parser_classes = [bodies.RawBody]
+    team_header = "anthropic-workspace-id"
 
-    def handle_exception(self, exc: Exception) -> Any:
-        response: Any = super().handle_exception(exc)
-        document = json.loads(response.content)
-        if response.status_code == 422:
-            response.status_code = 400  # the API has no other status for invalid requests
-        kind = _KINDS.get(
-            response.status_code, "api_error" if response.status_code >= 500 else "invalid_request_error"
-        )
-        text = f"{document['message']} {document['remedy']}".strip() + f" ({document['code']})"
-        error = {"type": "error", "error": {"type": kind, "message": text}}
-        response.content = json.dumps(
-            {**error, "request_id": document["request_id"]}, ensure_ascii=False
-        ).encode()
-        return response
+    def error_document(self, error: dict[str, Any], status: int) -> dict[str, Any]:
+        kind = _KINDS.get(status, "api_error" if status >= 500 else "invalid_request_error")
+        text = f"{error_text(error)} ({error['code']})"
+        return {
+            "type": "error",
+            "error": {"type": kind, "message": text},
+            "request_id": error["request_id"],
+        }
 
     def page(self, name: str) -> Any:
         query = read_query(AnthropicListQuery, self.request, ignore_unknown=True)
         values = {"limit": query["limit"], "cursor": query.get("page"), "source": query["source"]}
         return read_page(name, values, kinds=(int,))
 
-    def find(self, uid: str) -> Skill:
-        return sdk_skills.find_skill(uid, self.actor)
-
-    def answer(self, request: Request, skill: Skill) -> HttpResponse:
-        newest = sdk_skills.newest_version(skill, self.actor)
-        assert newest  # ``find_skill`` refuses a skill without one
-        return etag.document_response(request, skill_document(skill, newest))
+    def document(self, skill: Skill) -> dict[str, Any]:
+        return skill_document(skill, self.newest(skill))
 
 
 @extend_schema(exclude=True)
@@ -87,15 +68,14 @@ class AnthropicSkills(_AnthropicEndpoint):
         )
 
     def post(self, request: Request) -> HttpResponse:
-        team = request.headers.get(_TEAM_HEADER, "")
-        version = sdk_skills.create_skill(request, self.actor, team=team)
+        version = self.create(request)
         return etag.document_response(request, skill_document(version.skill, version))
 
 
 @extend_schema(exclude=True)
 class AnthropicSkill(_AnthropicEndpoint):
     def get(self, request: Request, uid: str) -> HttpResponse:
-        return self.answer(request, self.find(uid))
+        return etag.document_response(request, self.document(self.find(uid)))
 
     def delete(self, request: Request, uid: str) -> HttpResponse:
         sdk_skills.delete_skill(self.find(uid), self.actor)
@@ -119,13 +99,8 @@ class AnthropicVersions(_AnthropicEndpoint):
         return etag.document_response(request, version_document(version, skill))
 
 
-class _AnthropicVersionEndpoint(_AnthropicEndpoint):
-    def version(self, uid: str, number: str) -> Version:
-        return sdk_skills.find_version(self.find(uid), number, self.actor)
-
-
 @extend_schema(exclude=True)
-class AnthropicVersion(_AnthropicVersionEndpoint):
+class AnthropicVersion(_AnthropicEndpoint):
     def get(self, request: Request, uid: str, number: str) -> HttpResponse:
         version = self.version(uid, number)
         return etag.document_response(request, version_document(version, version.skill))
@@ -138,20 +113,10 @@ class AnthropicVersion(_AnthropicVersionEndpoint):
 
 
 @extend_schema(exclude=True)
-class AnthropicContent(_AnthropicVersionEndpoint):
-    required_actions = {"GET": (Action.INSTALL,)}
-
-    def get(self, request: Request, uid: str, number: str) -> HttpResponseBase:
-        return archive_response(request, self.version(uid, number), self.actor)
+class AnthropicContent(SdkContent, _AnthropicEndpoint):
+    pass
 
 
 @extend_schema(exclude=True)
-class AnthropicUnknown(_AnthropicEndpoint):
-    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
-
-    is_safe_post = True
-    required_actions = {}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise PATH_UNKNOWN.refusal()
+class AnthropicUnknown(UnknownAddress, _AnthropicEndpoint):
+    pass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from http import HTTPStatus
 from typing import Any
 
@@ -13,14 +12,14 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from registry.api import bodies, etag
-from registry.api.errors import FIELD_INVALID, PATH_UNKNOWN
+from registry.api.errors import FIELD_INVALID
 from registry.core.errors import UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.core.text import validated_slug
 from registry.core.time import rfc3339
 from registry.facades.clawhub.lookup import CANONICAL_OWNER, usable_versions
 from registry.facades.downloads import archive_response
-from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.endpoint import JsonFacadeEndpoint, UnknownAddress, error_text
 from registry.identity.permissions import Action, require
 from registry.lookup import canonical as canonicals
 from registry.lookup import skills
@@ -35,7 +34,7 @@ from registry.versions.publishing.publish import publish
 _MAX_VERSIONS = 1000  # listed, newest first
 
 
-class _ApmEndpoint(FacadeEndpoint):
+class _ApmEndpoint(JsonFacadeEndpoint):
     """Base class of endpoints whose errors are problem details (RFC 7807)."""
 
     required_actions = {"GET": (Action.INSTALL,), "PUT": (Action.PUBLISH,)}
@@ -44,18 +43,18 @@ class _ApmEndpoint(FacadeEndpoint):
 
     def handle_exception(self, exc: Exception) -> Any:
         response: Any = super().handle_exception(exc)
-        document = json.loads(response.content)
-        problem = {
-            "type": document["docs_url"],
-            "title": HTTPStatus(response.status_code).phrase,
-            "status": response.status_code,
-            "detail": f"{document['message']} {document['remedy']}".strip(),
-            "code": document["code"],
-            "request_id": document["request_id"],
-        }
-        response.content = json.dumps(problem, ensure_ascii=False).encode()
         response["Content-Type"] = "application/problem+json"
         return response
+
+    def error_document(self, error: dict[str, Any], status: int) -> dict[str, Any]:
+        return {
+            "type": error["docs_url"],
+            "title": HTTPStatus(status).phrase,
+            "status": status,
+            "detail": error_text(error),
+            "code": error["code"],
+            "request_id": error["request_id"],
+        }
 
     def find(self, team: str, slug: str) -> Skill:
         """The skill of the package ``team/slug``. Requires permission to install it. Raises the errors of
@@ -102,15 +101,8 @@ class ApmDownload(_ApmEndpoint):
 
 
 @extend_schema(exclude=True)
-class ApmUnknown(_ApmEndpoint):
-    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
-
-    is_safe_post = True
-    required_actions = {}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise PATH_UNKNOWN.refusal()
+class ApmUnknown(UnknownAddress, _ApmEndpoint):
+    pass
 
 
 def _version_row(version: Version) -> dict[str, Any]:

@@ -4,7 +4,6 @@ root of the site, because clients ignore the path of the registry.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpResponse, JsonResponse
@@ -17,7 +16,7 @@ from registry.api import etag
 from registry.api.schema import Shape
 from registry.core.addresses import absolute_url
 from registry.device_logins import logins
-from registry.facades.endpoint import FacadeEndpoint, read_known
+from registry.facades.endpoint import JsonFacadeEndpoint, error_text, read_known
 from registry.rates.limits import RateLimit
 
 _GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -34,19 +33,14 @@ class DeviceTokenRequest(Shape):
     grant_type = serializers.ChoiceField(choices=[_GRANT])
 
 
-class _DeviceEndpoint(FacadeEndpoint):
+class _DeviceEndpoint(JsonFacadeEndpoint):
     """An endpoint whose errors have the fields of OAuth 2.0."""
 
     is_safe_post = True  # only the person's confirmation creates a token
 
-    def handle_exception(self, exc: Exception) -> Any:
-        response: Any = super().handle_exception(exc)
-        document = json.loads(response.content)
-        text = f"{document['message']} {document['remedy']}".strip()
-        kind = "slow_down" if response.status_code == 429 else "invalid_request"
-        error = {"error": kind, "error_description": text, "code": document["code"]}
-        response.content = json.dumps(error, ensure_ascii=False).encode()
-        return response
+    def error_document(self, error: dict[str, Any], status: int) -> dict[str, Any]:
+        kind = "slow_down" if status == 429 else "invalid_request"
+        return {"error": kind, "error_description": error_text(error), "code": error["code"]}
 
 
 @extend_schema(exclude=True)

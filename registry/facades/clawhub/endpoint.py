@@ -8,12 +8,10 @@ from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.request import Request
 
-from registry.api.errors import PATH_UNKNOWN
 from registry.api.schema import Query, read_query
 from registry.facades.clawhub import lookup
-from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.endpoint import FacadeEndpoint, UnknownAddress, error_text
 from registry.identity.permissions import Action
 from registry.models import Skill
 from registry.packages.problems import Refusal
@@ -38,7 +36,7 @@ class ClawHubEndpoint(FacadeEndpoint):
     def handle_exception(self, exc: Exception) -> Any:
         response: Any = super().handle_exception(exc)
         document = json.loads(response.content)
-        text = f"{document['message']} {document['remedy']}".strip() + f" ({document['code']})"
+        text = f"{error_text(document)} ({document['code']})"
         if isinstance(exc, Refusal) and exc.problems[0].params.get("what") == "skill":
             text = f"{_SKILL_NOT_FOUND} {text}"
         text = _TEXTS.get(document["code"], text)
@@ -55,11 +53,5 @@ class ClawHubEndpoint(FacadeEndpoint):
 
 
 @extend_schema(exclude=True)
-class UnknownRoute(ClawHubEndpoint):
-    """Responds with PATH_UNKNOWN to routes of the protocol that this site does not support."""
-
-    is_safe_post = True
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise PATH_UNKNOWN.refusal()
+class UnknownRoute(UnknownAddress, ClawHubEndpoint):
+    pass

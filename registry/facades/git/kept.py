@@ -17,9 +17,7 @@ from registry.facades.git.objects import BuiltRepository
 
 MAX_BYTES = 48 * 1024 * 1024  # of all repositories and answers of a process
 WAIT_S = 20.0  # for the repository that is built at the moment
-
-
-FORMAT = 1  # of the answers; another number builds all of them again
+_FORMAT = 1  # of the answers; another number builds all of them again
 _AGENT = re.compile(rb" (?:agent|session-id)=[^\s]*")  # capabilities that do not change an answer
 
 
@@ -107,7 +105,7 @@ def answer(source: RepositorySource, body: bytes) -> bytes:
 
 def _stored(source: RepositorySource, request: bytes, build: Callable[[BuiltRepository], bytes]) -> bytes:
     """The answer to the request from memory, from a blob, or built, one at a time."""
-    key = built_files.key_of("git", FORMAT, source.key, request.hex())
+    key = built_files.key_of("git", _FORMAT, source.key, request.hex())
     kept = _kept.get(key)
     if isinstance(kept, bytes):
         return kept

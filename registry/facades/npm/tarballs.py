@@ -27,8 +27,6 @@ _MAX_KNOWN = 20_000  # tarballs whose digests a process remembers, about 300 byt
 # Fields of the author's package.json that npm needs to load the scripts. ``scripts`` is left out, because npm
 # would execute it at installation.
 _KEPT_FIELDS = ("type", "exports", "imports", "main", "engines", "dependencies", "optionalDependencies")
-
-
 _FORMAT = 1  # of the tarballs; another number builds all of them again
 
 
@@ -59,7 +57,8 @@ def tarball(version: Version, name: str) -> bytes:
 
 def kept_tarball(version: Version, name: str) -> StoredFile | None:
     """The kept file with the bytes of ``tarball``; None if it could not be kept."""
-    row = built_files.find([_key(version, name)]).get(_key(version, name))
+    key = _key(version, name)
+    row = built_files.find([key]).get(key)
     return StoredFile(row.digest, row.size) if row else None
 
 

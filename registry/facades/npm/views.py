@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.http import HttpResponse
@@ -18,7 +17,7 @@ from registry.api.schema import Query, read_query
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
 from registry.core.time import rfc3339
-from registry.facades.endpoint import FacadeEndpoint
+from registry.facades.endpoint import JsonFacadeEndpoint, error_text
 from registry.facades.npm.packument import packument, unheld_versions
 from registry.facades.npm.tarballs import kept_tarball, package_name, tarball, tarball_facts
 from registry.identity.errors import SIGN_IN_REQUIRED
@@ -34,17 +33,13 @@ from registry.usage.scores import explain_score
 CANONICAL_SCOPE = "canonical"  # the scope of canonical skills: no team can have this slug
 
 
-class _NpmEndpoint(FacadeEndpoint):
+class _NpmEndpoint(JsonFacadeEndpoint):
     """An endpoint whose errors have the field ``error``, which npm prints."""
 
     required_actions = {"GET": (Action.SEE,)}
 
-    def handle_exception(self, exc: Exception) -> Any:
-        response: Any = super().handle_exception(exc)
-        document = json.loads(response.content)
-        text = f"{document['message']} {document['remedy']}".strip()
-        response.content = json.dumps({"error": text, **document}, ensure_ascii=False).encode()
-        return response
+    def error_document(self, error: dict[str, Any], status: int) -> dict[str, Any]:
+        return {"error": error_text(error), **error}
 
     def find(self, team: str, slug: str) -> Skill:
         """The skill of the package ``@team/slug``. Raises the errors of ``find_skill``."""

@@ -12,7 +12,7 @@ urlpatterns = [
     path(f"{_API}/<str:uid>/versions/<str:number>", views.OpenAIVersion.as_view(), name="openai-version"),
     path(
         f"{_API}/<str:uid>/versions/<str:number>/content",
-        views.OpenAIVersionContent.as_view(),
+        views.OpenAIContent.as_view(),
         name="openai-content",
     ),
     path("openai/<path:path>", views.OpenAIUnknown.as_view(), name="openai-unknown"),

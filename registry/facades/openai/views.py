@@ -1,28 +1,23 @@
 from __future__ import annotations
 
-import json
 from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import HttpResponse
-from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import bodies, etag
-from registry.api.errors import CURSOR_INVALID, FIELD_INVALID, PATH_UNKNOWN
+from registry.api.errors import CURSOR_INVALID, FIELD_INVALID
 from registry.api.schema import Query, Shape, read_query
 from registry.facades import sdk_skills
-from registry.facades.downloads import archive_response
-from registry.facades.endpoint import FacadeEndpoint, read_known
+from registry.facades.endpoint import UnknownAddress, error_text, read_known
 from registry.facades.openai.documents import list_document, skill_document, version_document
-from registry.identity.permissions import Action
-from registry.models import Skill, Version
-from registry.rates.limits import RateLimit
+from registry.facades.sdk_endpoint import SdkContent, SdkEndpoint
+from registry.models import Skill
 
 _KINDS = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_TEAM_HEADER = "OpenAI-Project"  # names the team that publishes
 Row = TypeVar("Row", bound=Model)
 
 
@@ -36,37 +31,22 @@ class DefaultVersionRequest(Shape):
     default_version = serializers.CharField(max_length=64)
 
 
-class _OpenAIEndpoint(FacadeEndpoint):
+class _OpenAIEndpoint(SdkEndpoint):
     """Base class of endpoints whose errors have the form of OpenAI's API."""
 
-    required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,), "DELETE": (Action.RELEASE,)}
-    rate_limits = {"POST": RateLimit.PUBLISH}
-    parser_classes = [bodies.RawBody]
+    team_header = "OpenAI-Project"
 
-    def handle_exception(self, exc: Exception) -> Any:
-        response: Any = super().handle_exception(exc)
-        document = json.loads(response.content)
-        if response.status_code == 422:
-            response.status_code = 400  # the API has no other status for invalid requests
-        kind = "server_error" if response.status_code >= 500 else "invalid_request_error"
-        text = f"{document['message']} {document['remedy']}".strip()
-        problem = document["problems"][0]
-        error = {
-            "message": text,
-            "type": _KINDS.get(response.status_code, kind),
-            "param": problem.get("path") or None,
-            "code": document["code"],
+    def error_document(self, error: dict[str, Any], status: int) -> dict[str, Any]:
+        document = {
+            "message": error_text(error),
+            "type": _KINDS.get(status, "server_error" if status >= 500 else "invalid_request_error"),
+            "param": error["problems"][0].get("path") or None,
+            "code": error["code"],
         }
-        response.content = json.dumps({"error": error}, ensure_ascii=False).encode()
-        return response
+        return {"error": document}
 
-    def find(self, uid: str) -> Skill:
-        return sdk_skills.find_skill(uid, self.actor)
-
-    def answer(self, request: Request, skill: Skill) -> HttpResponse:
-        newest = sdk_skills.newest_version(skill, self.actor)
-        assert newest  # ``find`` refuses a skill without one
-        return etag.document_response(request, skill_document(skill, newest))
+    def document(self, skill: Skill) -> dict[str, Any]:
+        return skill_document(skill, self.newest(skill))
 
     def rows(self, rows: QuerySet[Row]) -> tuple[list[Row], bool]:
         """The requested page, and whether there are more rows. Raises CURSOR_INVALID for an ``after`` that is
@@ -92,8 +72,7 @@ class OpenAISkills(_OpenAIEndpoint):
         return etag.document_response(request, list_document(data, has_more=has_more))
 
     def post(self, request: Request) -> HttpResponse:
-        team = request.headers.get(_TEAM_HEADER, "")
-        version = sdk_skills.create_skill(request, self.actor, team=team)
+        version = self.create(request)
         return etag.document_response(request, skill_document(version.skill, version))
 
 
@@ -104,16 +83,15 @@ class OpenAISkill(_OpenAIEndpoint):
     parser_classes = [bodies.StrictJson, bodies.RawBody]
 
     def get(self, request: Request, uid: str) -> HttpResponse:
-        return self.answer(request, self.find(uid))
+        return etag.document_response(request, self.document(self.find(uid)))
 
     def post(self, request: Request, uid: str) -> HttpResponse:
         skill = self.find(uid)
         number = read_known(DefaultVersionRequest, request.data)["default_version"]
-        newest = sdk_skills.newest_version(skill, self.actor)
-        if newest is None or sdk_skills.find_version(skill, number, self.actor).pk != newest.pk:
+        if sdk_skills.find_version(skill, number, self.actor).pk != self.newest(skill).pk:
             reason = "The default version is always the latest one. Yank newer versions instead."
             raise FIELD_INVALID.refusal(field="default_version", reason=reason).at("default_version")
-        return self.answer(request, skill)
+        return etag.document_response(request, self.document(skill))
 
     def delete(self, request: Request, uid: str) -> HttpResponse:
         sdk_skills.delete_skill(self.find(uid), self.actor)
@@ -121,14 +99,8 @@ class OpenAISkill(_OpenAIEndpoint):
 
 
 @extend_schema(exclude=True)
-class OpenAIContent(_OpenAIEndpoint):
-    """The archive of the default version."""
-
-    required_actions = {"GET": (Action.INSTALL,)}
-
-    def get(self, request: Request, uid: str) -> HttpResponseBase:
-        skill = self.find(uid)
-        return archive_response(request, sdk_skills.find_version(skill, "latest", self.actor), self.actor)
+class OpenAIContent(SdkContent, _OpenAIEndpoint):
+    """The archive of a version, by default of the latest one."""
 
 
 @extend_schema(exclude=True)
@@ -146,13 +118,8 @@ class OpenAIVersions(_OpenAIEndpoint):
         return etag.document_response(request, version_document(version, skill))
 
 
-class _OpenAIVersionEndpoint(_OpenAIEndpoint):
-    def version(self, uid: str, number: str) -> Version:
-        return sdk_skills.find_version(self.find(uid), number, self.actor)
-
-
 @extend_schema(exclude=True)
-class OpenAIVersion(_OpenAIVersionEndpoint):
+class OpenAIVersion(_OpenAIEndpoint):
     def get(self, request: Request, uid: str, number: str) -> HttpResponse:
         version = self.version(uid, number)
         return etag.document_response(request, version_document(version, version.skill))
@@ -165,20 +132,5 @@ class OpenAIVersion(_OpenAIVersionEndpoint):
 
 
 @extend_schema(exclude=True)
-class OpenAIVersionContent(_OpenAIVersionEndpoint):
-    required_actions = {"GET": (Action.INSTALL,)}
-
-    def get(self, request: Request, uid: str, number: str) -> HttpResponseBase:
-        return archive_response(request, self.version(uid, number), self.actor)
-
-
-@extend_schema(exclude=True)
-class OpenAIUnknown(_OpenAIEndpoint):
-    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support."""
-
-    is_safe_post = True
-    required_actions = {}
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise PATH_UNKNOWN.refusal()
+class OpenAIUnknown(UnknownAddress, _OpenAIEndpoint):
+    pass

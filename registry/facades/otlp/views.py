@@ -15,12 +15,11 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from registry.api import bodies
-from registry.api.errors import BODY_INVALID, BODY_TOO_LARGE, FIELD_INVALID, JSON_INVALID, PATH_UNKNOWN
-from registry.facades.endpoint import FacadeEndpoint
+from registry.api.errors import BODY_INVALID, BODY_TOO_LARGE, JSON_INVALID
+from registry.facades.endpoint import FacadeEndpoint, UnknownAddress, error_text
 from registry.facades.otlp import events, protobuf
-from registry.identity.actors import Actor
+from registry.facades.sole_team import sole_team
 from registry.identity.permissions import Action
-from registry.models import Team
 from registry.usage.activations import record_activation, record_unknown
 
 _PROTOBUF = "application/x-protobuf"
@@ -48,7 +47,7 @@ class _OtlpEndpoint(FacadeEndpoint):
         if response.status_code == 422:
             response.status_code = 400  # clients send a request again after most other errors
         code = _CODES.get(response.status_code, _INTERNAL if response.status_code >= 500 else _INVALID)
-        text = f"{document['message']} {document['remedy']}".strip() + f" ({document['code']})"
+        text = f"{error_text(document)} ({document['code']})"
         if self.is_protobuf:
             response.content, response["Content-Type"] = protobuf.status(code, text), _PROTOBUF
         else:
@@ -65,7 +64,7 @@ class OtlpLogs(_OtlpEndpoint):
     required_actions = {"POST": (Action.INSTALL,)}
 
     def post(self, request: Request) -> HttpResponse:
-        data, team = _read_body(request), _team(self.actor)
+        data, team = _read_body(request), sole_team(self.actor)
         records = iter(protobuf.log_records(data) if self.is_protobuf else _json_records(data))
         found = list(islice(records, _MAX_RECORDS))
         rejected = sum(1 for _ in records)
@@ -83,16 +82,8 @@ class OtlpLogs(_OtlpEndpoint):
 
 
 @extend_schema(exclude=True)
-class OtlpUnknown(_OtlpEndpoint):
-    """Responds with PATH_UNKNOWN to addresses of the protocol that this site does not support, such as those
-    of metrics and traces.
-    """
-
-    is_safe_post = True
-
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        super().initial(request, *args, **kwargs)
-        raise PATH_UNKNOWN.refusal()
+class OtlpUnknown(UnknownAddress, _OtlpEndpoint):
+    """Responds for example to metrics and traces."""
 
 
 def _read_body(request: Request) -> bytes:
@@ -126,11 +117,3 @@ def _objects(document: Mapping[str, Any], name: str) -> Iterator[Mapping[str, An
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise JSON_INVALID.refusal(reason=f"{name} is not a list of objects")
     yield from rows
-
-
-def _team(actor: Actor) -> Team:
-    """The team whose agents report. Raises FIELD_INVALID unless the actor has exactly one team."""
-    own = list(Team.objects.filter(pk__in=actor.team_ids)[:2])
-    if len(own) != 1:
-        raise FIELD_INVALID.refusal(field="team", reason="Use a token that is limited to one team.")
-    return own[0]

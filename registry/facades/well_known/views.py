@@ -12,9 +12,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag
-from registry.api.attachments import StoredFile, make_zip_attachment, stored_response
 from registry.api.schema import Query, read_query
 from registry.core.errors import NOT_FOUND
+from registry.facades.downloads import archive_response
 from registry.facades.endpoint import FacadeEndpoint
 from registry.facades.well_known import documents
 from registry.facades.well_known.entries import (
@@ -118,14 +118,8 @@ class IndexedArchive(_Scope):
 
     def get(self, request: Request, name: str, **scope: str) -> HttpResponseBase:
         version = find_entry(self.entries(**scope), name).version
-        require(self.actor, Action.INSTALL, skill=version.skill)
-        tag = f'"{version.digest}"'
-        if unchanged := etag.not_modified(request, tag):
-            return unchanged
-        if request.method == "GET" and _UPDATE_CHECK not in request.headers:
-            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
-        response = stored_response(StoredFile(version.digest, version.archive_size))
-        return etag.set_private(make_zip_attachment(response, request, f"{name}.zip", tag))
+        counts = _UPDATE_CHECK not in request.headers
+        return archive_response(request, version, self.actor, name=f"{name}.zip", counts=counts)
 
 
 class SkillSearchQuery(Query):

@@ -184,11 +184,10 @@ class Archive(SkillEndpoint):
         if unchanged := etags.not_modified(request, etag):
             return unchanged
         _confirm_by(version, f"{team}/{slug}", number)
-        use = use_of(version, UseKind.INSTALL)
         if request.method == "GET":
-            note_use(use, self.actor.caller)
+            note_use(use_of(version, UseKind.INSTALL), self.actor.caller)
         response = make_zip_attachment(
-            stored_response(StoredFile(version.digest, version.archive_size, use)),
+            stored_response(StoredFile(version.digest, version.archive_size)),
             request,
             f"{version.skill.slug}-{version.number}.zip",
             etag,

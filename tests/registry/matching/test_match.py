@@ -11,24 +11,11 @@ from registry.matching.documents import match_document
 from registry.matching.match import MatchQuery
 from registry.matching.ranking import MatchTier
 from registry.models import GlossaryEntry, Skill, Subscription, Team
-from registry.packages.package import PackageFile, Security, Triggers
+from registry.packages.package import Triggers
 from registry.versions.lifecycle import settings
 from registry.versions.lifecycle import yank as publishing_yank
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
-
-
-@pytest.fixture
-def ask(alice):
-    def do(utterance="", *, actor=None, limit=20, **more):
-        return matching.match(MatchQuery(utterance, **more), actor or Actor(user=alice), limit=limit)
-
-    return do
-
-
-@pytest.fixture
-def slugs(ask):
-    return lambda *args, **more: [row.skill.slug for row in ask(*args, **more).rows]
 
 
 @pytest.fixture
@@ -331,59 +318,6 @@ def test_a_private_publish_changes_nothing_of_a_strangers_answers(catalog, publi
             body="报告",
         )
     assert answers() == before
-
-
-def test_each_row_says_what_can_be_done_and_what_it_needs(publish_skill, ask, alice, charlie):
-    publish_skill(
-        "pottery",
-        description="Pottery.",
-        visibility="site",
-        files=(PackageFile("scripts/main.py", b"print()"),),
-        input_schema={"type": "object", "properties": {"clay_path": {"type": "string"}}},
-        security=Security(network="allowlist", network_allowlist=("clay.example",), secrets=("KILN",)),
-    )
-    publish_skill("vases", description="Vases.")
-    (row,) = match_document(ask("pottery"), Actor(user=alice))["results"]
-    assert row["can"] == {"load": True, "run": True}
-    assert row["needs"] == {"approval": False, "secret": True, "files": True, "network": True}
-    assert row["input_schema"].endswith("/api/v1/skills/docs/pottery/versions/1.0.0")
-    (row,) = match_document(ask("vases"), Actor(user=alice))["results"]
-    assert row["can"] == {"load": True, "run": False}
-    assert not any(row["needs"].values())
-    assert row["input_schema"] is None
-
-
-@pytest.mark.row("C3", "D5")
-@pytest.mark.parametrize(
-    ("said", "files", "runs"),
-    [
-        ({"type": "service", "endpoints": ("https://pots.example/",)}, (), True),
-        ({"context": "fork"}, (), True),
-        ({"context": "inline"}, (), False),
-        ({"type": "static"}, (PackageFile("scripts/main.py", b"print()"),), False),
-    ],
-)
-def test_what_answers_without_a_script_can_be_run_and_a_static_skill_cannot(
-    publish_skill, ask, alice, said, files, runs
-):
-    publish_skill("pottery", description="Pottery.", files=files, **said)
-    (row,) = match_document(ask("pottery"), Actor(user=alice))["results"]
-    assert row["can"] == {"load": True, "run": runs}
-
-
-@pytest.mark.row("D7")
-def test_what_publishers_wrote_is_told_to_agents_in_one_line_of_what_readers_see(publish_skill, ask, alice):
-    unseen = "\n\u202e\U000e0041\x1b"
-    publish_skill(
-        "kite",
-        name=f"Kite{unseen} string",
-        description=f"Winds{unseen} strings. " + 5000 * "x",
-        triggers=Triggers(phrases=(f"wind{unseen} up the kite",)),
-    )
-    (row,) = match_document(ask("please wind up the kite"), Actor(user=alice))["results"]
-    assert row["name"] == "Kite string"
-    assert row["reasons"][0]["text"] == "wind up the kite"
-    assert row["description"] == "Winds strings. " + 1008 * "x" + "…"
 
 
 def test_the_original_scorers_right_answers_stay_right(publish_skill, slugs):
