@@ -52,6 +52,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("lf"):
+        return  # Only the failed cases were collected, too few to draw the same ones again.
     suite = config.getoption("--suite")
     sampled = _sample(items, os.environ[_SEED], "full_at_most" if suite == "full" else "at_most")
     left_out = _cases_left_out(items, os.environ[_SEED])

@@ -59,7 +59,7 @@ SCRIPT = r"""
     for number, word in enumerate(words, 1):
         print(f"{number * 100 // len(words)}% complete", file=sys.stderr, flush=True)
         print("read", word, flush=True)
-        time.sleep(0.5)
+        time.sleep(1)
     with open(given["--output-dir"] + "/table.csv", "w") as file:
         file.writelines(f"{word},{count}\n" for word, count in words.most_common())
     print(json.dumps({"words": len(words), "top": dict(words.most_common(int(given["--top"])))}))
@@ -170,11 +170,11 @@ def test_publish_a_folder_run_it_watch_and_download(page, tmp_path, axe):
     page.fill("#id_input-0", "one two two three 三 三 三 four five six")
     page.click("button[name=run]")
     page.wait_for_url("**/runs/*/")
+    page.wait_for_selector("progress[value]")
     page.wait_for_selector("text=read one")
     assert page.locator("#log[role=log]").count() == 1
     assert page.locator("text=read six").count() == 0
-    page.wait_for_selector("progress[value]")
-    page.wait_for_selector("text=table.csv", timeout=20_000)
+    page.wait_for_selector("text=table.csv", timeout=40_000)
     assert page.locator(f"#run-steps >> text={PLATFORM['execute']}").count() == 1
     axe()
     with page.expect_download() as download:
