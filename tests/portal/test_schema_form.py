@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import QueryDict
@@ -10,6 +12,7 @@ from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm
 from registry.models.identity import new_uid
 from registry.packages.problems import Problem
+from tests.pages import select
 
 pytestmark = pytest.mark.row("C5", "P10", "P11")
 
@@ -59,9 +62,82 @@ def test_each_type_has_its_control_with_the_authors_words():
     assert 'min="0"' in html
     assert 'max="14"' in html
     assert 'type="date"' in html
-    assert "<select" in html
+    assert 'type="radio"' in html
+    assert "<textarea" in html
     assert 'type="checkbox"' in html
     assert 'type="file"' in html
+
+
+@pytest.mark.parametrize(
+    ("key", "schema", "control"),
+    [
+        ("city", {}, "text"),
+        ("data_source", {}, "text"),
+        ("text_color", {}, "text"),
+        ("text", {}, "textarea"),
+        ("releaseNotes", {}, "textarea"),
+        ("text", {"maxLength": 200}, "text"),
+        ("city", {"maxLength": 201}, "textarea"),
+        ("city", {"default": "a\nb"}, "textarea"),
+        ("city", {"x-multiline": True}, "textarea"),
+        ("text", {"x-multiline": False}, "text"),
+        ("合同文本", {}, "textarea"),
+        ("at", {"format": "date-time"}, "datetime-local"),
+        ("at", {"format": "time"}, "time"),
+        ("at", {"format": "date"}, "date"),
+        ("at", {"format": "email"}, "email"),
+        ("at", {"format": "uri"}, "url"),
+        ("unit", {"enum": ["a", "b", "c", "d"]}, "radio"),
+        ("unit", {"enum": ["a", "b", "c", "d", "e"]}, "select"),
+        ("on", {"type": "boolean", "default": False}, "checkbox"),
+    ],
+)
+def test_control_fits_the_type_and_format(key, schema, control):
+    (field,) = SchemaForm({"properties": {key: {"type": "string", **schema}}})
+    found = [*select(str(field), "textarea"), *select(str(field), "select"), *select(str(field), "input")]
+    assert found[0].attributes.get("type", found[0].tag) == control
+
+
+def test_required_field_is_marked():
+    form = SchemaForm(SCHEMA)
+    assert select(str(form["input-0"]), "input", required="")
+    assert not select(str(form["input-2"]), "input", required="")
+
+
+@pytest.mark.parametrize(
+    ("rules", "attributes"),
+    [
+        ({"minimum": 0, "maximum": 9}, {"min": "0", "max": "9", "step": "1"}),
+        ({"exclusiveMinimum": 0, "exclusiveMaximum": 9}, {"min": "1", "max": "8"}),
+        ({"multipleOf": 5, "minimum": 10}, {"step": "5"}),
+        ({"type": "number", "minimum": 0}, {"min": "0", "step": "any"}),
+        ({"type": "number", "multipleOf": 0.5}, {"step": "0.5"}),
+        ({"minimum": float("inf")}, {"step": "1"}),
+    ],
+)
+def test_bounds_of_a_number_are_kept(rules, attributes):
+    (field,) = SchemaForm({"properties": {"days": {"type": "integer", **rules}}})
+    assert attributes.items() <= select(str(field), "input")[0].attributes.items()
+
+
+@pytest.mark.parametrize(
+    ("format", "shown", "value"),
+    [
+        ("date-time", "2026-11-21T10:30", "2026-11-21T10:30:00Z"),
+        ("date-time", "2026-11-21T10:30:05", "2026-11-21T10:30:05Z"),
+        ("date-time", "2026-11-21T10:30:00+01:00", "2026-11-21T10:30:00+01:00"),
+        ("time", "10:30", "10:30:00Z"),
+        ("date", "2026-11-21", "2026-11-21"),
+    ],
+)
+def test_times_are_sent_in_utc_and_shown_again(format, shown, value):
+    schema = {"properties": {"at": {"type": "string", "format": format}}}
+    form = SchemaForm(schema, data=QueryDict(f"input-0={quote(shown)}"))
+    assert _inputs(form) == {"at": value}
+    again = SchemaForm(schema, inputs={"at": value})["input-0"]
+    kind = select(str(again), "input")[0]["type"]
+    assert kind == ("text" if "+" in value else {"date-time": "datetime-local"}.get(format, format))
+    assert again.value() == (value if "+" in value or format == "date" else value[:-1])
 
 
 def test_values_keep_their_json_types_and_what_is_empty_is_left_out():

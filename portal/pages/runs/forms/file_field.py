@@ -108,5 +108,11 @@ class FileInputField(forms.Field):
                 return FileChoice(stored=StoredFile(value["input"]))
         return FileChoice(text=str(value))
 
+    def holds(self, value: object) -> bool:
+        """Whether the control shows the value and sends it back unchanged."""
+        if isinstance(value, str):
+            return bool(value) and value.isprintable()
+        return is_reference(value)
+
     def has_changed(self, initial: Any, data: Any) -> bool:
         return True

@@ -13,7 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.argument_line import argument_line, read_word
 from portal.pages.runs.forms.file_field import FileInputField
-from portal.pages.runs.forms.schema_fields import NumberField, TextField, text_area
+from portal.pages.runs.forms.schema_fields import NumberField
+from portal.pages.runs.forms.text_fields import TextField, text_area
 from registry.packages.command_lines import Parameter, may_be_file
 
 _MAX_COUNT = 20

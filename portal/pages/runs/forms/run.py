@@ -33,8 +33,6 @@ class SuggestionInput(forms.TextInput):
 class RunOptionsForm(forms.Form):
     """The options of a run. An option has no field if the user has nothing to choose."""
 
-    use_required_attribute = False
-
     def __init__(
         self,
         *,

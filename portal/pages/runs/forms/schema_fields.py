@@ -6,6 +6,7 @@ A field cleans to a JSON value (file fields also to an UploadedFile), or to None
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,42 +15,21 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.file_field import FileInputField
+from portal.pages.runs.forms.text_fields import Schema, text_field
 from portal.presenters.content.text import json_text
 from worker.files.inputs import is_file_property
 
-Schema = Mapping[str, Any]
-MAX_ONE_LINE = 120  # characters; longer texts get a text area
-_ONE_LINE_TYPES = {"email": "email", "idn-email": "email", "uri": "url", "iri": "url", "date": "date"}
+_MAX_RADIOS = 4  # choices; more get a select
+_MAX_CHOICES = 500
+_MAX_LABEL, _MAX_HELP = 200, 2_000  # characters
+_MAX_BOUND = 10**300
+NULL = object()  # the cleaned value of a field that contains null, as None means an empty field
 
 
-_LONG_TEXTS = (  # parts of the names of inputs that can have several lines
-    *(
-        "text",
-        "content",
-        "body",
-        "note",
-        "message",
-        "prompt",
-        "question",
-        "description",
-        "comment",
-        "summary",
-    ),
-    *("code", "script", "source", "markdown", "html", "xml", "json", "yaml", "csv", "sql", "data", "input"),
-    *("log", "diff", "patch", "template", "document", "article", "transcript", "lines", "list", "rows"),
-    *("文本", "内容", "正文", "备注", "描述", "代码", "文章", "数据"),
-)
-
-
-class TextField(forms.CharField):
-    """Cleans to text with LF line endings (browsers send CRLF), or to None if empty."""
-
-    def to_python(self, value: Any) -> str | None:
-        text = super().to_python(value)
-        return text.replace("\r\n", "\n") if text else None
-
-    def initial_value(self, value: object) -> object:
-        return value if isinstance(value, str) else json_text(value)
+class IntegerField(forms.IntegerField):
+    def holds(self, value: object) -> bool:
+        """Whether the control shows the value and sends it back unchanged."""
+        return isinstance(value, int) and not isinstance(value, bool)
 
 
 class NumberField(forms.FloatField):
@@ -61,10 +41,16 @@ class NumberField(forms.FloatField):
         except ValueError:
             return super().to_python(value)
 
+    def holds(self, value: object) -> bool:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
 
 class SwitchField(forms.BooleanField):
     def initial_value(self, value: object) -> object:
         return bool(value)
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, bool)
 
 
 class ChoiceField(forms.ChoiceField):
@@ -72,10 +58,13 @@ class ChoiceField(forms.ChoiceField):
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
-        return json.loads(text) if text else None
+        return _marked(json.loads(text)) if text else None
 
     def initial_value(self, value: object) -> object:
         return json.dumps(value)
+
+    def holds(self, value: object) -> bool:
+        return any(value_ == json.dumps(value) for value_, _label in _flat(self.choices))
 
 
 class ChoicesField(forms.MultipleChoiceField):
@@ -87,6 +76,13 @@ class ChoicesField(forms.MultipleChoiceField):
     def initial_value(self, value: object) -> object:
         return [json.dumps(item) for item in value] if isinstance(value, list) else []
 
+    def holds(self, value: object) -> bool:
+        """The boxes send their values in the order of the page."""
+        if not isinstance(value, list) or not value:
+            return False
+        chosen = {json.dumps(item) for item in value}
+        return [text for text, _label in _flat(self.choices) if text in chosen] == self.initial_value(value)
+
 
 class JsonField(forms.CharField):
     """Cleans to any JSON value, for schemas without a control of their own."""
@@ -95,10 +91,13 @@ class JsonField(forms.CharField):
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
-        return parse_json(text) if text.strip() else None
+        return _marked(parse_json(text)) if text.strip() else None
 
     def initial_value(self, value: object) -> object:
         return json_text(value)
+
+    def holds(self, value: object) -> bool:
+        return True
 
 
 class LinesField(forms.CharField):
@@ -131,11 +130,29 @@ class LinesField(forms.CharField):
         return value
 
     def initial_value(self, value: object) -> object:
-        if not isinstance(value, list):
+        if not isinstance(value, list) or not value:
             return json_text(value)
         lines = [item if isinstance(item, str) else json.dumps(item) for item in value]
         is_plain = all(line == line.strip() and len(line.splitlines()) == 1 for line in lines)
+        is_plain = is_plain and all(map(self._is_item, value)) and "\x00" not in "".join(lines)
         return "\n".join(lines) if is_plain and not "".join(lines).startswith("[") else json_text(value)
+
+    def _is_item(self, value: object) -> bool:
+        kinds = {"string": str, "boolean": bool}
+        if kind := kinds.get(self.item_type):
+            return isinstance(value, kind)
+        return isinstance(value, int | float) and not isinstance(value, bool)
+
+    def holds(self, value: object) -> bool:
+        return isinstance(value, list)
+
+
+def _marked(value: Any) -> Any:
+    return NULL if value is None else value
+
+
+def _flat(choices: Any) -> list[tuple[str, Any]]:
+    return list(choices)
 
 
 def parse_json(text: str) -> Any:
@@ -159,19 +176,31 @@ def _no_constant(name: str) -> None:
 
 
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
-    """The field for one property: a control for its type, otherwise a ``JsonField``.
+    """The field for one value: a control for its type, otherwise a ``JsonField``.
 
-    The field has two more attributes, ``key`` and ``sub_schema``. The latter is the property's schema as JSON
-    for a ``JsonField``, and "" for other fields.
+    Each field has the attributes ``key`` and ``sub_schema``. The latter is the schema as JSON for a
+    ``JsonField``, and "" for other fields.
     """
-    common = {
+    return _with_hint(_field(key, schema, _common(key, schema, required)), key, schema)
+
+
+def json_field(key: str, schema: Schema, *, required: bool) -> forms.Field:
+    """The field for the value as JSON, whatever its type."""
+    return _with_hint(_json(_common(key, schema, required)), key, schema)
+
+
+def _common(key: str, schema: Schema, required: bool) -> dict[str, Any]:
+    return {
         "required": required,
-        "label": str(schema.get("title") or key),
-        "help_text": str(schema.get("description") or ""),
+        "label": str(schema.get("title") or key)[:_MAX_LABEL],
+        "help_text": str(schema.get("description") or "")[:_MAX_HELP],
     }
-    field = _field(key, schema, common)
+
+
+def _with_hint(field: forms.Field, key: str, schema: Schema) -> forms.Field:
     field.help_text = " ".join(str(text) for text in (field.help_text, _format_hint(field)) if text)
-    field.key, field.sub_schema = key, json_text(schema) if isinstance(field, JsonField) else ""  # type: ignore[attr-defined]
+    text = json_text(schema) if isinstance(field, JsonField) else ""
+    field.key, field.sub_schema = key[:_MAX_LABEL], text  # type: ignore[attr-defined]
     return field
 
 
@@ -185,15 +214,10 @@ def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:
     if is_file_property(key, schema):
         return FileInputField(**common)
     if choices := _values(schema):
-        return ChoiceField(choices=_choices(choices, blank=not common["required"]), **common)
+        return _choice(_choices(choices, blank=not common["required"]), common)
     kind = _type(schema)
     if kind == "string":
-        return TextField(
-            widget=_text_widget(key, schema),
-            strip=False,
-            max_length=_length_limit(schema, "maxLength"),
-            **common,
-        )
+        return text_field(key, schema, common)
     if kind in ("integer", "number"):
         return _number(schema, kind, common)
     if kind == "boolean":
@@ -215,7 +239,7 @@ def _values(schema: Schema) -> Sequence[Any]:
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")
-    return values if isinstance(values, list) and len(values) <= 500 else []
+    return values if isinstance(values, list) and len(values) <= _MAX_CHOICES else []
 
 
 def _choices(values: Sequence[Any], *, blank: bool) -> list[tuple[str, Any]]:
@@ -223,68 +247,43 @@ def _choices(values: Sequence[Any], *, blank: bool) -> list[tuple[str, Any]]:
         (json.dumps(value), value if isinstance(value, str) and value else json_text(value))
         for value in values
     ]
-    return [("", "—"), *rows] if blank or len(rows) > 1 else rows
+    return [("", "—"), *rows] if blank or len(rows) > _MAX_RADIOS else rows
 
 
-def _text_widget(key: str, schema: Schema) -> forms.Widget:
-    attributes: dict[str, Any] = {}
-    examples = schema.get("examples")
-    if isinstance(examples, list) and examples and isinstance(examples[0], str):
-        attributes["placeholder"] = examples[0].splitlines()[0][:MAX_ONE_LINE] if examples[0] else ""
-    if schema.get("format") == "password" or schema.get("writeOnly") is True:
-        return forms.PasswordInput(attrs=attributes | {"autocomplete": "off"})
-    if kind := _ONE_LINE_TYPES.get(str(schema.get("format"))):
-        return forms.TextInput(attrs=attributes | {"type": kind})
-    if _has_one_line(key, schema):
-        return forms.TextInput(attrs=attributes)
-    return text_area(attributes)
-
-
-def text_area(attributes: Mapping[str, Any]) -> forms.Textarea:
-    return forms.Textarea(attrs={**attributes, "rows": 1, "class": "grows"})
-
-
-def _has_one_line(key: str, schema: Schema) -> bool:
-    """Whether a text input fits. It removes line breaks, so texts that may contain line breaks need a text
-    area.
-    """
-    if schema.get("format") or schema.get("pattern"):
-        return True
-    if limit := _length_limit(schema, "maxLength"):
-        return limit <= MAX_ONE_LINE
-    given = [schema.get("default"), *(_list_of(schema.get("examples")))]
-    has_break = any(isinstance(value, str) and "\n" in value for value in given)
-    words = f"{key} {schema.get('title', '')}".lower()
-    return not has_break and not any(word in words for word in _LONG_TEXTS)
-
-
-def _list_of(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _length_limit(schema: Schema, name: str) -> int | None:
-    value = schema.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _choice(choices: list[tuple[str, Any]], common: dict[str, Any]) -> ChoiceField:
+    """Radio buttons for few choices, otherwise a select; a required single choice is selected."""
+    if sum(value != "" for value, _label in choices) > _MAX_RADIOS:
+        return ChoiceField(choices=choices, **common)
+    field = ChoiceField(choices=choices, widget=forms.RadioSelect, **common)
+    field.initial = choices[0][0] if choices[0][0] == "" or len(choices) == 1 else None
+    return field
 
 
 def _number(schema: Schema, kind: str, common: dict[str, Any]) -> forms.Field:
-    bounds: dict[str, Any] = {
-        "min_value": _bound(schema.get("minimum")),
-        "max_value": _bound(schema.get("maximum")),
-    }
+    least, most = _bound(schema.get("minimum")), _bound(schema.get("maximum"))
     if kind == "integer":
-        return forms.IntegerField(**bounds, **common)
-    return NumberField(widget=forms.NumberInput(attrs={"step": "any"}), **bounds, **common)
+        above, below = _bound(schema.get("exclusiveMinimum")), _bound(schema.get("exclusiveMaximum"))
+        least = math.floor(above) + 1 if least is None and above is not None else least
+        most = math.ceil(below) - 1 if most is None and below is not None else most
+    step = _bound(schema.get("multipleOf"))
+    fits = step is not None and step > 0 and (least is None or least % step == 0)
+    attributes = {"step": step if fits else 1 if kind == "integer" else "any"}
+    field = IntegerField if kind == "integer" else NumberField
+    widget = forms.NumberInput(attrs=attributes)
+    bounds: dict[str, Any] = {"min_value": least, "max_value": most}
+    return field(widget=widget, **bounds, **common)
 
 
 def _bound(value: object) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if -_MAX_BOUND < value < _MAX_BOUND else None
 
 
 def _boolean(schema: Schema, common: dict[str, Any]) -> forms.Field:
     if common["required"] or isinstance(schema.get("default"), bool):
         return SwitchField(**common | {"required": False})
-    return ChoiceField(choices=[("", "—"), ("true", _("Yes")), ("false", _("No"))], **common)
+    return _choice([("", "—"), ("true", _("Yes")), ("false", _("No"))], common)
 
 
 def _list(schema: Schema, common: dict[str, Any]) -> forms.Field:

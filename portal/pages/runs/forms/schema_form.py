@@ -11,7 +11,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.file_field import FileInputField, StoredFile
-from portal.pages.runs.forms.schema_fields import Schema, field_of, text_area
+from portal.pages.runs.forms.schema_fields import field_of
+from portal.pages.runs.forms.text_fields import Schema, text_area
 from registry.packages.problems import Problem
 from registry.packages.schemas.validate import validate
 
@@ -28,8 +29,6 @@ class SchemaForm(forms.Form):
     Fields are named ``input-0``, ``input-1`` …, because keys of an untrusted schema may be invalid ids.
     ``unmapped`` contains the given ``inputs`` that have no field.
     """
-
-    use_required_attribute = False
 
     def __init__(
         self,

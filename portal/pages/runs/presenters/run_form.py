@@ -18,8 +18,8 @@ from portal.pages.runs.forms.arguments import ArgumentsForm
 from portal.pages.runs.forms.command_line_form import CommandLineForm
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.run import RunOptionsForm
-from portal.pages.runs.forms.schema_fields import Schema
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
+from portal.pages.runs.forms.text_fields import Schema
 from portal.presenters.content.text import json_text
 from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_of
