@@ -58,7 +58,7 @@ def _matched_spans(reasons: Iterable[MatchReason]) -> list[tuple[int, int]]:
 
 
 def _title(start: int, end: int, rows: Sequence[Match]) -> str:
-    """The matched fields per skill, such as ``docs/report: name, tags``."""
+    """The matched fields per skill, such as ``handbook/report: name, tags``."""
     labels = []
     for row in rows:
         here = (reason for reason in row.reasons if start <= reason.start < end and reason.end)

@@ -161,7 +161,7 @@ def _require_own_origin(credential: Any) -> None:
 
 @contextmanager
 def _malformed_refused() -> Iterator[None]:
-    """Turns the errors of the library's parser into a ValidationError."""
+    """Raises a ValidationError for the errors with which the FIDO2 library answers malformed credentials."""
     try:
         yield
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -35,7 +35,7 @@ class ChosenSkill:
 
     @classmethod
     def parse(cls, line: str) -> ChosenSkill:
-        """The skill in a line such as ``docs/pdf``, ``docs/pdf@1.2.0`` or ``docs/pdf@stable``."""
+        """The skill in a line such as ``handbook/pdf``, ``handbook/pdf@1.2.0`` or ``handbook/pdf@stable``."""
         label, _, selector = line.strip().partition("@")
         return cls(label.strip(), selector.strip())
 

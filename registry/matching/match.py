@@ -147,7 +147,7 @@ def _load_candidates(
 
 
 def _resolve_pin(row: RankFields, pin: Canonical | None) -> Candidate:
-    """The candidate for a row. A canonical skill has the values of its pinned version."""
+    """The candidate for a row, with paths and priority of the pinned version if the skill is canonical."""
     if not pin:
         return Candidate(row, row.paths, row.priority)
     manifest = pinned_manifest(pin)

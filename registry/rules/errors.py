@@ -20,7 +20,7 @@ NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=40
 )
 RULE_NAME_INVALID = declare("RULE_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid skill name or prefix."),
-    _("Use team/slug, a slug, or a prefix followed by :*, such as docs/:*."),
+    _("Use team/slug, a slug, or a prefix followed by :*, such as handbook/:*."),
 )
 RULE_EFFECT_UNKNOWN = declare("RULE_EFFECT_UNKNOWN", lambda *, effect: ...)(
     _("Unknown rule effect: %(effect)s."), _("Use `allow` or `deny`.")

@@ -49,8 +49,9 @@ def permissions_to_grant(
 
 
 def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
-    """The skill with this name; for a prefix such as ``docs/report:*``, the skill named before ``:*``. Raises
-    NOT_FOUND, or NAME_AMBIGUOUS for several skills.
+    """The skill with this name; for a prefix such as ``handbook/report:*``, the skill named before ``:*``.
+
+    Raises NOT_FOUND, or NAME_AMBIGUOUS for several skills.
     """
     exact = name.removesuffix(":*")
     if "/" in exact:

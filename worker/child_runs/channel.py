@@ -162,7 +162,7 @@ class ChildRunChannel:
     def _find_required(self, name: str, actor: Actor) -> tuple[str, str | None]:
         """The label and version (None: any) of a required skill; raises CHILD_NOT_REQUIRED for any other.
 
-        Also finds the skill under another name that the actor can use, for example ``sum`` for ``docs/sum``.
+        Also finds the skill under another name that the actor can use, such as ``sum`` for ``handbook/sum``.
         """
         label, _, number = name.partition("@")
         entries = [required.partition("@") for required in self.attempt.package.manifest.requires]

@@ -244,7 +244,7 @@ class ProcessIO:
             self.selector.unregister(self.streams[index])
 
     def _drain(self) -> None:
-        """Reads the rest of the pipes; all processes that could write to them are dead."""
+        """Reads the rest of the pipes. Call this after all processes that can write to them have ended."""
         for index in range(len(self.streams)):
             while self._read(index):
                 pass

@@ -21,7 +21,9 @@ from worker.models import ApprovalDecision, RunStatus
 
 @dataclass
 class BulkResult:
-    """The result of a bulk decision. ``failures`` counts the undecided requests by error code and message."""
+    """The result of a bulk decision. ``failures`` counts by error code and message: the requests that could
+    not be decided, and the approved runs that were refused.
+    """
 
     decided: int = 0
     failures: Counter[tuple[str, str]] = field(default_factory=Counter)

@@ -15,7 +15,9 @@ from portal.pages.docs.rendering import page_html
 
 @dataclass(frozen=True)
 class ContentsRow:
-    """A heading of the table of contents; ``below`` has the headings one level lower, on this page only."""
+    """A heading of the table of contents. ``below`` contains the headings one level lower, if the heading is
+    on the current page.
+    """
 
     heading: Heading
     url: str

@@ -11,7 +11,7 @@ class RuleForm(forms.Form):
     name = forms.CharField(
         label=_("Skills"),
         max_length=200,
-        help_text=_("team/skill, a short name, or a prefix followed by :*, for example docs/:*."),
+        help_text=_("team/skill, a short name, or a prefix followed by :*, for example handbook/:*."),
     )
     version = forms.CharField(
         label=_("Version"),

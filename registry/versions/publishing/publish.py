@@ -317,7 +317,8 @@ def _resolve_number(draft: Draft, skill: Skill | None) -> tuple[str, Version | N
 
 
 def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> None:
-    """Raises VERSION_PURGED if the skill's number, or the content in any skill of the team, was purged."""
+    """Raises VERSION_PURGED if the skill's version ``stated``, or this content in any skill of the team, was
+    purged."""
     tombstones = Tombstone.objects.filter(skill__team=draft.team)
     tombstone = tombstones.filter(Q(digest=draft.digest) | Q(skill=skill, number=stated or "")).first()
     if tombstone:

@@ -60,7 +60,9 @@ class RunBatchSampleDoc(Doc):
     skill = serializers.CharField()
     version = serializers.CharField()
     status = serializers.ChoiceField(choices=RunStatus.values)
-    replaced_inputs = serializers.DictField(help_text="Its present values of the inputs that would change.")
+    replaced_inputs = serializers.DictField(
+        help_text="The run's current values of the inputs that would change."
+    )
     problem = ProblemDoc(allow_null=True, help_text="Why the new run would be refused.")
 
 

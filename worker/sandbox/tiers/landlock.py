@@ -66,8 +66,8 @@ class PathTranslation:
 
 
 def translate_job(job: Job, paths: PathTranslation) -> Job:
-    """The job with host paths in its arguments, stdin and working folder; ``plan`` translates the
-    environment.
+    """The job with host paths in its arguments, stdin and working folder, but not in its environment, which
+    ``plan`` translates.
     """
     return replace(
         job,

@@ -27,8 +27,8 @@ class ArgumentLineField(forms.CharField):
                 attrs={"rows": 1, "class": "code grows", "spellcheck": "false", "autocapitalize": "off"}
             ),
             help_text=_(
-                "The script's command line, without a shell: put quotes around spaces, and write a file's "
-                "name where the file belongs."
+                "The script's command line, without a shell. Quote arguments with spaces. For a file, write "
+                "its name."
             ),
         )
 

@@ -172,7 +172,7 @@ class RunForm:
         )
 
     def clear_errors(self) -> None:
-        """Shows the submitted values without errors, for a form that is not complete yet."""
+        """Removes the errors but keeps the submitted values, for a form that is not complete yet."""
         self.is_valid()
         for form in self.forms:
             form.errors.clear()
