@@ -150,7 +150,7 @@ class Site:
             "/api/v1/skills?limit=20",
             "/api/v1/skills?limit=20&sort=score",
             "/api/v1/skills?team=team0",
-            "/skills/match/?q=word7+word9",
+            "/skills/match/test/?q=word7+word9",
             "/find/?q=word7",
             "/runs/?status=failed",
             "/runs/?team=team0",

@@ -139,8 +139,8 @@ def package_pages(version: Version) -> list[str]:
     searches = [
         "/api/v1/search?q=heavy",
         "/skills/?q=heavy",
-        "/skills/match/?q=heavy",
-        f"/skills/match/?q={'heavy+show+is+' * 38}",
+        "/skills/match/test/?q=heavy",
+        f"/skills/match/test/?q={'heavy+show+is+' * 38}",
         f"/skills/?q={'heavy+show+is+' * 14}",
         "/api/v1/listing?q=heavy",
     ]

@@ -30,7 +30,7 @@ from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
 from registry.search.glossary import lines as glossary
-from registry.search.query import best_field
+from registry.search.query import Filters, best_field, catalog_filter
 
 MAX_UTTERANCE_CHARACTERS = 6_000  # more than MAX_TOKENS ordinary words have
 _EXTRA_CANDIDATES = 20  # candidates above the limit, because `paths` excludes some
@@ -72,23 +72,27 @@ class Match:
 class MatchResult:
     request: MatchQuery
     rows: tuple[Match, ...]
+    near: tuple[Match, ...] = ()  # the best skills if none is likely enough; with filters only
 
     @property
     def none(self) -> bool:
         return not self.rows
 
 
-def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
+def match(
+    request: MatchQuery, actor: Actor, *, limit: int = 20, filters: Filters | None = None
+) -> MatchResult:
     """At most ``limit`` skills that fit the request, best first. Empty if the best score is below
     ``MIN_CONFIDENCE``.
+
+    Without ``filters``, only skills recommended to the actor's agents can match. With ``filters``, all
+    visible skills that meet them can, and if none is likely enough, the best ones are in ``near``.
     """
     utterance = request.utterance[:MAX_UTTERANCE_CHARACTERS]
     tokens = search_terms.text_tokens(utterance, limit=MAX_TOKENS)
-    sql_filter, glossary_index, pinned = (
-        sql.recommendable_filter(actor),
-        glossary.load_glossary(),
-        PinnedSkills(pin_keys(actor)),
-    )
+    sql_filter = sql.recommendable_filter(actor) if filters is None else catalog_filter(actor, filters)
+    glossary_index = glossary.load_glossary()
+    pinned = PinnedSkills(pin_keys(actor) if filters is None else {})
     negated = negated_offsets(utterance, tokens)
     hits = [
         each
@@ -101,7 +105,7 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
             actor=actor,
             sql_filter=sql_filter,
         )
-        if not each.end or each.start not in negated
+        if (not each.end or each.start not in negated) and not (filters and each.pin)
     ]
     wanted = [each for each in concepts(utterance, tokens, glossary_index) if each.start not in negated]
     scores = lexical.score_concepts(wanted, glossary_index, actor, sql_filter, pinned)
@@ -113,17 +117,16 @@ def match(request: MatchQuery, actor: Actor, *, limit: int = 20) -> MatchResult:
         glossary_concepts=sum(concept.key in glossary_index for concept in scores.concepts),
     )
     ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), traits=traits)[:limit]
-    if not ranked or ranked[0].score < MIN_CONFIDENCE:
+    is_none = not ranked or ranked[0].score < MIN_CONFIDENCE
+    if not ranked or (is_none and filters is None):
         return MatchResult(request, ())
     reasons = _reasons(ranked, hits, scores, glossary_index)
     skills = load_skills([each.skill for each in ranked])
     for key, skill in skills.items():
         skill.resolved_canonical = pins.get(key)
     found = (each for each in ranked if each.skill in skills)
-    return MatchResult(
-        request,
-        tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in found),
-    )
+    rows = tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in found)
+    return MatchResult(request, (), rows) if is_none else MatchResult(request, rows)
 
 
 def _is_keywords(tokens: Sequence[TextToken], wanted: Sequence[Concept]) -> bool:

@@ -30,6 +30,8 @@ _NEGATION = re.compile(
 )
 _MAX_CHARACTERS = 400  # a longer text is rather material for a skill
 
+_SENTENCE_WORDS, _SENTENCE_CJK = 3, 4  # words between spaces, or Chinese characters
+
 _CLAUSE_END = re.compile(r"[,.;:!?，。；：！？…\n]+\s*")
 _SUBJECT = r"""(?:i|we|you|he|she|it|they|there|this|that|these|those|the|my|our|your|his|her|its|their
     |some(?:one|body|thing)|every(?:one|body|thing)|no(?:body|thing)|nobody)(?:['’]\w+)?"""
@@ -123,6 +125,17 @@ _GENERAL_QUESTION_ZH = re.compile(
     "为什么(?!我|这|它|报)|为啥|^谁是|谁(?:写|画|发明|发现)|哪(?:一)?年|有多[\u4e00-\u9fff]|^你(?:是|在|喜欢|会|有|觉得|叫)"
     "|什么时候(?:熟|开花)|能吃吗"
 )
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text is a request or a question, not one or two keywords: it has three words, four Chinese
+    characters, or a question mark after two of them.
+    """
+    words = text.split()
+    cjk = sum(token.is_cjk for token in search_terms.text_tokens(text, limit=_MAX_CHARACTERS))
+    if text.rstrip().endswith(("?", "？")):
+        return len(words) > 1 or cjk > 1
+    return len(words) >= _SENTENCE_WORDS or cjk >= _SENTENCE_CJK
 
 
 def negated_offsets(utterance: str, tokens: Sequence[TextToken]) -> set[int]:

@@ -186,7 +186,7 @@ def _rank_skills(text: str, actor: Actor, filters: Filters, limit: int) -> _Rank
     if not query_words:
         return _RankedAnswer()
     plan = _build_plan(query_words, actor)
-    sql_filter = _visibility_filter(actor, filters)
+    sql_filter = catalog_filter(actor, filters)
     exact = _exact_matches(text, actor, filters)
     rows, cut = sql.read_postings(
         [term.counted for term in plan.terms], sql_filter, max_postings=_postings_limit(limit)
@@ -199,13 +199,13 @@ def _rank_skills(text: str, actor: Actor, filters: Filters, limit: int) -> _Rank
     return _RankedAnswer(best, len(ranked), plan, rows)
 
 
-def _visibility_filter(actor: Actor, filters: Filters) -> sql.SqlFilter:
+def catalog_filter(actor: Actor, filters: Filters) -> sql.SqlFilter:
     """The SQL filter for postings of visible skills that meet the filters.
 
     If ``for_people`` is the only filter, excludes the few other skills instead, which is faster.
     """
     if filters.for_agents:
-        found = _visibility_filter(actor, replace(filters, for_agents=False))
+        found = catalog_filter(actor, replace(filters, for_agents=False))
         return replace(found, condition=f"{found.condition} AND recommendable_team IS NOT NULL")
     if filters == _NO_FILTERS:
         return sql.visibility_filter(actor)

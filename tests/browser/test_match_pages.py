@@ -28,8 +28,10 @@ def test_without_scripts_a_sentence_leads_from_the_catalog_to_a_skill(page, sign
     page.goto("/skills/")
     page.fill("#q", "Please wrap up my week")
     page.press("#q", "Enter")
+    best = page.locator("[data-part=best-match]")
+    assert best.locator("[data-part=reason] mark").inner_text() == "wrap up my week"
     page.click(".found a[href^='/skills/match/']")
-    assert "/skills/match/?q=Please%20wrap%20up%20my%20week" in page.url
+    assert "/skills/match/test/?q=Please%20wrap%20up%20my%20week" in page.url
     mark = page.locator("[data-part=sentence] mark")
     assert mark.inner_text() == "wrap up my week"
     assert mark.get_attribute("title") == f"docs/weekly-report: {FIELDS['phrases']}"
@@ -61,11 +63,11 @@ def test_filters_are_chosen_and_taken_away_by_keyboard_on_a_narrow_screen(page, 
 @pytest.mark.row("C4")
 def test_an_administrator_teaches_a_word_and_takes_it_back(page, sign_in, catalog, administrator):
     sign_in(administrator)
-    page.goto("/skills/match/?q=flumph+the+thing")
+    page.goto("/skills/match/test/?q=flumph+the+thing")
     page.click("[data-part=hint][data-value=glossary] a")
     page.fill("input[name=text]", "flumph, weekly report")
     page.click("main form button.primary >> nth=0")
-    page.goto("/skills/match/?q=flumph+the+thing")
+    page.goto("/skills/match/test/?q=flumph+the+thing")
     assert page.locator("[data-part=sentence] mark").inner_text() == "flumph"
     page.goto("/glossary/")
     page.click("form[action$='/remove/'] button")

@@ -36,8 +36,8 @@ ADMINISTRATION = (
     *("/glossary/", "/held/", "/site/retention/"),
 )
 PAGES = f"""
-/ /skills/ /skills/?q=report /skills/?q=zzzz /skills/match/ /skills/match/?q=check+an+invoice
-/skills/match/?q=tea+on+mars /skills/?q=invoise
+/ /skills/ /skills/?q=report /skills/?q=zzzz /skills/match/test/ /skills/match/test/?q=check+an+invoice
+/skills/?q=check+an+invoice /skills/?q=tea+on+mars /skills/?q=invoise
 /skills/listing/ /skills/collisions/ /canonical/ /find/?q=csv /styleguide/ {SKILL}/ {SKILL}/versions/
 {SKILL}/1.0.0/ {SKILL}/diff/1.0.0..latest/ {SKILL}/settings/ {SKILL}/1.0.0/files/
 {SKILL}/1.0.0/files/SKILL.md {SKILL}/run/ {SKILL}/runs/ {SKILL}/usage/ {SKILL}/feedback/

@@ -99,8 +99,8 @@ def test_a_search_without_hits_shows_skills_of_the_same_meaning(browse, bob, tea
     publish_files({"SKILL.md": said}, team=team, user=alice)
     page = browse(bob).get("/skills/", {"q": "天气预报"})
     assert part(page, "hits")["value"] == "0"
-    assert part(part(page, "near-matches"), "skill")["value"] == "docs/forecast"
-    assert not parts(browse(bob).get("/skills/", {"q": "天气预报", "kind": "tools"}), "near-matches")
+    assert part(part(page, "best-match"), "match")["value"] == "docs/forecast"
+    assert not parts(browse(bob).get("/skills/", {"q": "天气预报", "kind": "tools"}), "match")
     assert not parts(browse(bob).get("/skills/", {"q": "forecast"}), "best-match")
 
 

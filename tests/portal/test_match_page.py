@@ -1,4 +1,4 @@
-"""The try-it page: which skills fit a sentence and why, for whoever asks; none, and what to do then."""
+"""The page that tests matching: which skills agents get for a request and why; none, and what to do then."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.factories.skills import hostile_files, prompt_files, publish_files, t
 from tests.pages import messages, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
-PAGE = "/skills/match/"
+PAGE = "/skills/match/test/"
+REPORT = "/skills/match/report/"
 TRIGGERS = (
     "triggers: {phrases: [wrap up my week, 写周报], intents: [sum_up_week], event_types: [week.ended]}\ntags:"
 )
@@ -85,6 +86,7 @@ def test_reasons_add_up_to_the_score_of_their_skill(ask, weekly):
 
 def test_matches_of_low_score_say_that_no_skill_really_fits(ask, weekly, monkeypatch):
     assert not parts(ask(q="wrap up my week"), "weak-matches")
+    monkeypatch.setattr("portal.pages.match.presenters._STRONG", 1.1)
     monkeypatch.setattr("portal.pages.match.presenters._WEAK", 1.1)
     page = ask(q="把笔记变成报告 with figures")
     assert parts(page, "weak-matches")
@@ -129,9 +131,9 @@ def test_a_run_form_begins_with_what_was_said_where_one_input_takes_it(ask, week
 @pytest.mark.parametrize("outcome", ["worked", "wrong_skill"])
 def test_feedback_is_counted_and_returns_to_the_question(browse, bob, weekly, outcome):
     query = {"q": "wrap up my week", "paths": "a.py\nb.py"}
-    sent = browse(bob).post(
-        f"{PAGE}report/", {**query, "skill": str(weekly), "outcome": outcome}, follow=True
-    )
+    form = {**query, "skill": str(weekly), "outcome": outcome, "is_test": "on"}
+    sent = browse(bob).post(REPORT, form, follow=True)
+    assert sent.wsgi_request.path == PAGE
     assert messages(sent) == ["success"]
     assert dict(sent.wsgi_request.GET.items()) == query
     assert 'name="outcome" value="worked"' in sent.text
@@ -142,9 +144,9 @@ def test_feedback_is_counted_and_returns_to_the_question(browse, bob, weekly, ou
 
 def test_what_is_not_there_or_makes_no_sense_is_reported_by_nobody(browse, charlie, bob, ask, weekly):
     report = {"q": "x", "skill": "docs/nothing", "outcome": "worked"}
-    assert browse(charlie).post(f"{PAGE}report/", report).status_code == 404
-    assert browse(bob).post(f"{PAGE}report/", {**report, "outcome": "great"}).status_code == 422
-    assert browse(None).post(f"{PAGE}report/", report).status_code == 302
+    assert browse(charlie).post(REPORT, report).status_code == 404
+    assert browse(bob).post(REPORT, {**report, "outcome": "great"}).status_code == 422
+    assert browse(None).post(REPORT, report).status_code == 302
     assert 'name="outcome"' not in ask(None, q="wrap up my week").text
 
 

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.row("P9"), pytest.mark.django_db]
 
 PAGES = [
     ("search", "GET", "/skills/?q=report", {}),
-    ("match", "GET", "/skills/match/?q=weekly+report", {}),
+    ("match", "GET", "/skills/match/test/?q=weekly+report", {}),
     ("publish", "POST", "/publish/", {"team": "docs"}),
     ("publish", "POST", "/publish/new/", {"team": "docs"}),
     ("run", "POST", "/skills/docs/weekly-report/run/", {}),

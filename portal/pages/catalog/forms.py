@@ -1,11 +1,13 @@
 """Parses the catalog's query string."""
 
 from dataclasses import dataclass
+from urllib.parse import quote
 
 from django.http import QueryDict
 
+from portal.forms.paths import MAX_CHARACTERS
 from registry.search.kinds import KIND_FILTERS
-from registry.search.query import FACETS, MAX_QUERY_CHARACTERS, Filters
+from registry.search.query import FACETS, Filters
 
 SORTS = ("score", "newest")
 PARAMETERS = ("kind", *FACETS)
@@ -26,6 +28,11 @@ class CatalogQuery:
         return [(name, value) for name, value in values if value]
 
     @property
+    def encoded_words(self) -> str:
+        """The search words for a URL."""
+        return quote(self.q)
+
+    @property
     def is_filtered(self) -> bool:
         return bool(self.q or self.chosen)
 
@@ -36,7 +43,7 @@ def read_query(query: QueryDict) -> CatalogQuery:
     if filters["kind"] not in KIND_FILTERS:
         filters["kind"] = ""
     return CatalogQuery(
-        q=line(query, "q", MAX_QUERY_CHARACTERS),
+        q=line(query, "q", MAX_CHARACTERS),
         filters=Filters(**filters, for_people=True, for_agents=False),
         sort=sort if sort in SORTS else "score",
     )

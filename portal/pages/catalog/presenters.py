@@ -2,23 +2,43 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
 
 from portal.pages.catalog.forms import CatalogQuery
+from portal.pages.match.presenters import match_rows
 from portal.presenters.skill.strip import LENGTH, strip_of
 from registry.core import search_terms
 from registry.identity.actors import Actor
-from registry.matching.match import Match, MatchQuery, MatchReason, match
+from registry.matching.match import Match, MatchQuery, MatchReason, MatchResult, match
+from registry.matching.sentences import is_sentence
 from registry.models import Skill
 from registry.search.query import Hit, SearchReason, SearchResult
 from registry.usage import scores
 from worker.models import Run
 from worker.run_views.sql import last_run_ids
 
-NEAR = 3  # number of matches shown if the search finds nothing
-_BEYOND_WORDS = {"event", "intent", "phrase", "meaning"}  # reasons that don't affect the order of a search
+_MATCHES = 4  # number of matches shown: the best one, and similar ones if the search finds nothing
+
+
+@dataclass(frozen=True)
+class MatcherAnswer:
+    """The matcher's answer to a sentence, or to a search without hits."""
+
+    is_asked: bool = False
+    found: MatchResult | None = None  # with the best match only
+    row: dict[str, Any] | None = None  # the best match, for ``match/result.html``
+    near: tuple[Match, ...] = ()  # similar skills: the next ones, or all if none fits
+
+    @property
+    def matches(self) -> tuple[Match, ...]:
+        return (*(self.found.rows if self.found else ()), *self.near)
+
+    @property
+    def near_skills(self) -> list[Skill]:
+        return [row.skill for row in self.near]
 
 
 def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor) -> dict[int, dict[str, Any]]:
@@ -31,23 +51,18 @@ def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor)
     return {skill.pk: _facts(skill, why, runs[skill.pk]) for skill in skills}
 
 
-def best_matches(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[Match]:
-    """The best match of the query under the filters, or up to three if the search found nothing.
+def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:
+    """Whether the matcher should answer too: for a sentence, or because the search found nothing."""
+    return bool(query.q) and (found.none or is_sentence(query.q))
 
-    Empty if the search lists the best match first, or if that match was found only by words of the query.
-    """
-    rows = match(MatchQuery(query.q), actor, limit=NEAR).rows if query.q else ()
-    skills = query.filters.narrow(Skill.objects.filter(pk__in=[row.skill.pk for row in rows]))
-    wanted = set(skills.values_list("pk", flat=True)) if rows else set()
-    best = [row for row in rows if row.skill.pk in wanted]
-    if not found.hits:
-        return best
-    return [
-        row
-        for row in best[:1]
-        if row.skill.pk != found.hits[0].skill.pk
-        and any(reason.kind in _BEYOND_WORDS for reason in row.reasons)
-    ]
+
+def ask_matcher(query: CatalogQuery, actor: Actor) -> MatcherAnswer:
+    """The matcher's answer under the query's filters."""
+    found = match(MatchQuery(query.q), actor, limit=_MATCHES, filters=query.filters)
+    if found.none:
+        return MatcherAnswer(is_asked=True, near=found.near)
+    best = MatchResult(found.request, found.rows[:1])
+    return MatcherAnswer(True, best, match_rows(best, actor)[0], found.rows[1:])
 
 
 def corrected_query(found: SearchResult) -> str:

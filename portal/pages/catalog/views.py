@@ -13,7 +13,13 @@ from django.views.decorators.http import require_safe
 
 from portal.pages.catalog.forms import CatalogQuery, read_query
 from portal.pages.catalog.pagination import SkillsByScore
-from portal.pages.catalog.presenters import best_matches, corrected_query, facts_of
+from portal.pages.catalog.presenters import (
+    MatcherAnswer,
+    ask_matcher,
+    corrected_query,
+    facts_of,
+    needs_matcher,
+)
 from portal.presenters.skill.kind import KINDS
 from registry.changes import drafts
 from registry.identity.actors import Actor
@@ -51,14 +57,19 @@ def page(request: ActorRequest) -> HttpResponse:
     found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))
-    best = best_matches(query, found, request.actor) if page_of_skills.number == 1 else []
-    best_skills = [each.skill for each in best]
-    shown = [*page_of_skills.object_list, *best_skills]
+    is_asked = page_of_skills.number == 1 and needs_matcher(query, found)
+    if is_asked:
+        count_request(request, request.actor, RateLimit.MATCH)
+    answer = ask_matcher(query, request.actor) if is_asked else MatcherAnswer()
+    best = answer.row["match"].skill if answer.row else None
+    listed = [skill for skill in page_of_skills.object_list if skill != best]
+    shown = {row.skill.pk: row.skill for row in answer.matches} | {skill.pk: skill for skill in listed}
     context = {
         "query": query,
         "page": page_of_skills,
-        "best": best_skills,
-        "facts": facts_of(shown, [*found.hits, *best], request.actor),
+        "listed": listed,
+        "answer": answer,
+        "facts": facts_of(shown.values(), [*answer.matches, *found.hits], request.actor),
         "facets": _facets(query, found, request.actor),
         "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),

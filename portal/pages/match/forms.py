@@ -1,4 +1,4 @@
-"""Forms of the match page: the request, kept in the URL, and feedback."""
+"""Forms of matching: the request, kept in the URL, and feedback."""
 
 from urllib.parse import urlencode
 
@@ -58,6 +58,7 @@ class FeedbackForm(forms.Form):
     intent = forms.CharField(required=False, max_length=200)
     event = forms.CharField(required=False, max_length=200)
     paths = forms.CharField(required=False, max_length=MAX_CHARACTERS)
+    is_test = forms.BooleanField(required=False)  # whether the page that tests matching has the form
 
     @property
     def query_string(self) -> str:

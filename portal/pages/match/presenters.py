@@ -2,14 +2,18 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from registry.identity.actors import Actor
 from registry.index.abilities import Ability
-from registry.matching.match import Match, MatchReason
+from registry.matching.documents import match_document
+from registry.matching.match import Match, MatchReason, MatchResult
 from registry.matching.ranking import MatchTier
 from registry.models import Skill, Version
 
@@ -18,16 +22,68 @@ _TEXT_INPUTS = frozenset(["content", "input", "instruction", "message", "notes",
 _TEXT_INPUTS |= {"query", "question", "request", "text", "utterance"}
 
 _WEAK = 0.25  # word matches below this score are rarely what the user needs
-_MAX_REASONS = 8
+_STRONG = 0.5  # from this score on, the skill is more likely right than wrong
+_MAX_REASONS, _MAX_BRIEF_REASONS = 8, 5
+
+
+@dataclass(frozen=True)
+class Strength:
+    """A score in words, with the tone and icon of its badge."""
+
+    name: str
+    tone: str
+    icon: str
+    label: str | Promise
+
+    @property
+    def is_weak(self) -> bool:
+        return self.name == "weak"
+
+
+STRONG = Strength("strong", "ok", "ok", _("Strong match"))
+POSSIBLE = Strength("possible", "info", "search", _("Possible match"))
+WEAK = Strength("weak", "quiet", "search", _("Weak match"))
+
+
+def strength(row: Match) -> Strength:
+    if row.tier == MatchTier.EXPLICIT or row.score >= _STRONG:
+        return STRONG
+    return POSSIBLE if row.score >= _WEAK else WEAK
 
 
 def is_weak(row: Match) -> bool:
-    return row.tier != MatchTier.EXPLICIT and row.score < _WEAK
+    return strength(row).is_weak
+
+
+def match_rows(found: MatchResult, actor: Actor) -> list[dict[str, Any]]:
+    """The matches for templates: each with its API document, strength, reasons, and URL of the run form."""
+    documents = match_document(found, actor)["results"]
+    runs = run_addresses((row.skill for row in found.rows), found.request.utterance, actor)
+    return [
+        {
+            "match": row,
+            "document": document,
+            "strength": strength(row),
+            "run_address": runs[row.skill.pk],
+            "reasons": scored_reasons(row),
+            "brief_reasons": brief_reasons(row),
+        }
+        for row, document in zip(found.rows, documents, strict=True)
+    ]
 
 
 def scored_reasons(row: Match) -> list[tuple[MatchReason, float]]:
     """The first reasons, each with its share of the match's score, so that users can compare skills."""
     return [(reason, reason.share * row.score) for reason in row.reasons[:_MAX_REASONS]]
+
+
+def brief_reasons(row: Match) -> list[MatchReason]:
+    """The heaviest reason for each matched part of the sentence."""
+    found: dict[tuple[int, int], MatchReason] = {}
+    for reason in row.reasons:
+        if reason.end:
+            found.setdefault((reason.start, reason.end), reason)
+    return list(found.values())[:_MAX_BRIEF_REASONS]
 
 
 def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:

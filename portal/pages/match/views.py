@@ -1,4 +1,6 @@
-"""The match page: skills that fit a request, with reasons and actions. The URL contains the whole request."""
+"""The page that tests matching: the skills that agents get for a request, with all reasons. The URL contains
+the whole request. People find skills in the catalog, which shows the best match of a sentence.
+"""
 
 from typing import Any
 
@@ -12,14 +14,13 @@ from django.views.decorators.http import require_safe
 from portal.decorators import signed_in_action
 from portal.forms.errors import show_refusals
 from portal.pages.match.forms import FeedbackForm, MatchForm
-from portal.pages.match.presenters import is_weak, run_addresses, scored_reasons
+from portal.pages.match.presenters import is_weak, match_rows
 from portal.presenters.reasons import segments
 from portal.presenters.skill.curl import match_line
 from registry.api.errors import FIELD_INVALID
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.matching import feedback
-from registry.matching.documents import match_document
 from registry.matching.feedback import MAX_UTTERANCE_CHARACTERS, FeedbackReport
 from registry.matching.match import MatchQuery, MatchResult, match
 from registry.matching.ranking import MIN_CONFIDENCE
@@ -44,6 +45,15 @@ _THANKS = {
 
 
 @require_safe
+def moved(request: ActorRequest) -> HttpResponse:
+    """Redirects to the catalog; a request with more than a sentence, to the page that tests matching."""
+    has_more = any(request.GET.get(name) for name in MatchForm.field_order if name != "q")
+    query = request.GET.urlencode()
+    target = reverse("match-test" if has_more else "catalog")
+    return redirect(f"{target}?{query}" if query else target)
+
+
+@require_safe
 def page(request: ActorRequest) -> HttpResponse:
     given = {name: request.GET.get(name, "") for name in MatchForm.base_fields}
     # Browsers send CRLF for a typed line break.
@@ -59,17 +69,7 @@ def page(request: ActorRequest) -> HttpResponse:
 
 
 def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
-    documents = match_document(found, request.actor)["results"]
-    runs = run_addresses((row.skill for row in found.rows), found.request.utterance, request.actor)
-    rows = [
-        {
-            "match": row,
-            "document": document,
-            "run_address": runs[row.skill.pk],
-            "reasons": scored_reasons(row),
-        }
-        for row, document in zip(found.rows, documents, strict=True)
-    ]
+    rows = match_rows(found, request.actor)
     strong = [row for row in rows if not is_weak(row["match"])]
     return {
         "found": found,
@@ -84,7 +84,9 @@ def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
 
 @signed_in_action
 def report(request: ActorRequest) -> HttpResponse:
-    """Stores feedback about a match and redirects to the match page. An invalid form raises FIELD_INVALID."""
+    """Stores feedback about a match and redirects to the page with the form. An invalid form raises
+    FIELD_INVALID.
+    """
     form = FeedbackForm(request.POST)
     if not form.is_valid():
         raise FIELD_INVALID.refusal(field="outcome", reason="Choose worked or wrong_skill.").at("outcome")
@@ -94,4 +96,5 @@ def report(request: ActorRequest) -> HttpResponse:
     with show_refusals(request):
         feedback.submit_feedback(version, feedback_report, request.actor)
         messages.success(request, _THANKS[given["outcome"]] % {"skill": version.skill})
-    return redirect(f"{reverse('match')}?{form.query_string}")
+    page = reverse("match-test" if given["is_test"] else "catalog")
+    return redirect(f"{page}?{form.query_string}")
