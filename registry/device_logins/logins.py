@@ -43,7 +43,7 @@ class PollResult(StrEnum):
 
 @dataclass(frozen=True)
 class StartedLogin:
-    """``secret`` is for the client, ``code`` for the person."""
+    """A new login. ``secret`` is for the client, ``code`` for the person."""
 
     secret: str
     code: str

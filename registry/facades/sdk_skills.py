@@ -1,4 +1,4 @@
-"""What the skills APIs of Anthropic and OpenAI have in common: opaque ids, uploads and deletion.
+"""Functions that the skills APIs of Anthropic and OpenAI share: opaque ids, uploads and deletion.
 
 The id of a canonical skill is ``canonical_SLUG``; it stays the same when its version changes.
 """

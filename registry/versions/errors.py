@@ -52,8 +52,8 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "Can't use %(successor)s as the successor: it is missing, yanked, held or the same, or it "
-        "names this skill as its own successor."
+        "Can't use %(successor)s as the successor: it does not exist, is yanked or held, is this skill or "
+        "version itself, or has this skill as its successor."
     ),
     _("Choose another version that is neither yanked nor held, or another skill."),
 )

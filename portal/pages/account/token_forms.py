@@ -80,7 +80,7 @@ class DeviceCodeForm(forms.Form):
 
 
 class DeviceGrantForm(TokenForm):
-    """What a client gets whose code the user confirms."""
+    """The properties of the token that a client gets after the user has confirmed its code."""
 
     code = forms.CharField(max_length=20, widget=forms.HiddenInput)
     field_order = ("code", "scopes", "expires_at", "team")

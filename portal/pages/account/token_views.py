@@ -62,7 +62,7 @@ def token(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_page
 def connection(request: ActorRequest, uid: str) -> HttpResponse:
-    """The part of a page that shows whether a client has used the token, which reloads it until then."""
+    """The part of a page that shows whether a client has used the token. The page reloads it until then."""
     found = tokens.find_token(uid, request.actor)
     context = {"uid": uid, "is_connected": _is_connected(found)}
     return render(request, "account/connection.html", context)

@@ -18,7 +18,7 @@ class CodeEntry:
 
 
 def code_entry(name: str) -> CodeEntry:
-    """Raises Http404 if no code has the name."""
+    """The code with this name. Raises Http404 if there is none."""
     if name not in CODES:
         raise Http404
     return _entry(CODES[name])

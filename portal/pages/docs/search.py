@@ -49,7 +49,7 @@ class _Section:
     text_terms: Mapping[str, int]
 
     def phrase_weight(self, phrase: str) -> float:
-        """How well the section explains a phrase: it begins a sentence or table row, or it is in the text."""
+        """A weight: highest if the phrase begins a sentence or table row, 0 if the text lacks the phrase."""
         lines = [sentence.lower() for sentence in (self.heading or self.title, *self.sentences)]
         if any(line.startswith(phrase) for line in lines):
             return _BEGINNING_WEIGHT

@@ -1,5 +1,5 @@
-"""Turns install links into requests with a credential: ``/c/SECRET/docs/pdf.git/…`` becomes
-``/docs/pdf.git/…`` with ``Authorization: Link SECRET``, for clients that send no header.
+"""Turns install links into requests with a credential: ``/c/SECRET/handbook/pdf.git/…`` becomes
+``/handbook/pdf.git/…`` with ``Authorization: Link SECRET``, for clients that send no header.
 """
 
 from __future__ import annotations

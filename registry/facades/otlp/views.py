@@ -83,7 +83,7 @@ class OtlpLogs(_OtlpEndpoint):
 
 @extend_schema(exclude=True)
 class OtlpUnknown(UnknownAddress, _OtlpEndpoint):
-    """Responds for example to metrics and traces."""
+    """Refuses the addresses of other signals, such as metrics and traces."""
 
 
 def _read_body(request: Request) -> bytes:
