@@ -26,9 +26,7 @@ _RESERVED = frozenset({ALL, "new"})
 
 @dataclass(frozen=True)
 class ChosenSkill:
-    """A skill that is named as ``team/slug``, with a version number or a channel; the latest version without
-    either.
-    """
+    """The skill ``label`` (``team/slug``) and the version number or channel; "" means the latest version."""
 
     label: str
     selector: str = ""

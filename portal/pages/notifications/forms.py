@@ -58,7 +58,7 @@ class SubscriptionChangeForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=_("Empty keeps the current one."),
+        help_text=_("Leave empty to keep the current one."),
     )
     without_secret = forms.BooleanField(label=_("Remove the secret"), required=False)
     muted_until = forms.DateTimeField(
@@ -72,7 +72,7 @@ class SubscriptionChangeForm(forms.Form):
         initial = {"kinds": row.kinds, "digest": row.digest, "muted_until": row.muted_until}
         super().__init__(data, initial=initial)
         shown = shown_address(row)
-        self.fields["address"].help_text = _("Now: %(address)s. Empty keeps it.") % {"address": shown}
+        self.fields["address"].help_text = _("Now: %(address)s. Leave empty to keep it.") % {"address": shown}
         is_optional = row.channel in (DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)
         unused = {
             "digest": row.channel == DeliveryChannel.INBOX,

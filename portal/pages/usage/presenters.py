@@ -79,7 +79,7 @@ class RateLine:
 
 
 def rate_lines(versions: Sequence[VersionStatistics], days: Sequence[RunDay]) -> list[RateLine]:
-    """The lines of the two highest versions with runs in more than one week; ``days`` are all of the chart."""
+    """The lines of the two highest versions with runs in more than one week; ``days`` are the chart's."""
     lines = (RateLine(each.version, tuple(_points(each, days))) for each in versions)
     return [line for line in lines if len(line.points) > 1][:2]
 

@@ -51,7 +51,7 @@ class Download(NamedTuple):
 
 
 class Site:
-    """Sends requests to the API of the site. The token goes to this site only, never to a redirection."""
+    """Sends requests to the API of the site. The token is sent only to this site, never after a redirect."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")

@@ -84,7 +84,7 @@ class RunBatchSummaryDoc(Doc):
     id = serializers.CharField()
     action = serializers.ChoiceField(choices=RunBatchAction.values)
     version = serializers.CharField(
-        allow_null=True, help_text="`same`, `newest` or a number; null to cancel."
+        allow_null=True, help_text="`same`, `newest` or a number; null for the action `cancel`."
     )
     filter = serializers.DictField(help_text="The filters of the request.")
     inputs = serializers.DictField(help_text="Merged into the inputs of each run that is repeated.")
