@@ -4,6 +4,7 @@ width.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor, log10
 from typing import Any
 
 from portal.presenters.status import TONES
@@ -11,6 +12,7 @@ from worker.models import Run
 
 WIDTH = 1000.0
 _MIN_RUNS = 5  # below this a dot chart adds nothing to the table
+_SHAPES = {"succeeded": "success", "failed": "failure", "timed_out": "failure", "lost": "failure"}
 _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
 
@@ -66,24 +68,41 @@ def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
     return found
 
 
-def dots(runs: Sequence[tuple[Run, float | None]]) -> list[dict[str, Any]]:
-    """A dot for each run with a duration (in ms), by creation time and duration; [] for few runs.
+def dots(runs: Sequence[tuple[Run, float | None]]) -> dict[str, Any]:
+    """The dots of runs with durations (in ms), by creation time and duration; {} for few runs.
 
     Positions are percentages of the drawing. The duration has a square root scale, so that short runs
-    remain distinguishable.
+    remain distinguishable: ``marks`` are a quarter of the highest duration, and half as high.
     """
-    timed = [(run, run.created_at.timestamp(), took) for run, took in runs if took is not None]
+    timed = [(run, run.created_at, took) for run, took in runs if took is not None]
     if len(timed) < _MIN_RUNS:
-        return []
+        return {}
     first, last = min(at for _, at, _ in timed), max(at for _, at, _ in timed)
-    longest = max(took for _, _, took in timed) or 1.0
-    return [
+    span = (last - first).total_seconds() or 1.0
+    highest = _round_up(max(took for _, _, took in timed))
+    found = [
         {
-            "x": round(8 + (at - first) / ((last - first) or 1.0) * 90, 2),
-            "y": round(8 + 80 * (1 - (took / longest) ** 0.5), 2),
+            "x": f"{2 + (at - first).total_seconds() / span * 96:.1f}%",
+            "y": f"{100 - 92 * (took / highest) ** 0.5:.1f}%",
             "tone": TONES.get(run.status, ("quiet",))[0],
+            "label": TONES.get(run.status, ("", "", run.status))[2],
+            "shape": _SHAPES.get(run.status, "other"),
             "run": run,
             "duration_ms": took,
         }
         for run, at, took in timed
     ]
+    return {
+        "dots": found,
+        "shapes": {dot["shape"] for dot in found},
+        "marks": (highest, highest / 4, 0.0),
+        "times": (first, first + (last - first) / 2, last),
+    }
+
+
+def _round_up(milliseconds: float) -> float:
+    """The next round duration: 1, 2 or 5 times a power of ten, of seconds up to a minute, then of minutes."""
+    unit = 60_000.0 if milliseconds > 50_000 else 1.0
+    if 0 < unit * 10 < milliseconds:
+        unit *= 10.0 ** floor(log10(milliseconds / unit))
+    return next(unit * step for step in (1, 2, 5, 10) if unit * step >= milliseconds)

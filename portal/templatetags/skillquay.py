@@ -134,16 +134,20 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def clock(context: template.Context, moment: datetime | None) -> SafeString:
-    """The time in the reader's time zone, with the date unless it is today, and the time since then."""
+def clock(context: template.Context, moment: datetime | None, *, ago: bool = True) -> SafeString:
+    """The time in the reader's time zone, with the date unless it is today; with ``ago``, also the time since
+    then.
+    """
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     zone = _zone(context)
     local, today = moment.astimezone(zone), timezone.now().astimezone(zone).date()
     text = date_format(local, "H:i" if local.date() == today else "Y-m-d H:i")
+    if not ago:
+        return _time(context, moment, text)
     seconds = (timezone.now() - moment).total_seconds()
-    ago = gettext("just now") if seconds < 60 else _ago(timesince(moment, depth=1))
-    return _time(context, moment, f"{text} · {ago}")
+    since = gettext("just now") if seconds < 60 else _ago(timesince(moment, depth=1))
+    return _time(context, moment, f"{text} · {since}")
 
 
 @register.simple_tag(takes_context=True)

@@ -8,6 +8,7 @@ import pytest
 
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
 from portal.pages.runs.presenters.timeline import PLATFORM
+from portal.pages.runs.views.run_list import PAGE
 from registry.accounts import service_accounts
 from registry.identity.actors import Actor
 from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
@@ -268,16 +269,16 @@ def test_list_shows_the_cause_of_a_failure(browse, bob, public, team):
 
 
 def test_long_lists_go_on_with_older_runs(browse, bob, public, team):
-    runs = [make_run(public.latest, bob, team, request_id=str(n)) for n in range(43)]
+    runs = [make_run(public.latest, bob, team, request_id=str(n)) for n in range(PAGE + 3)]
     client = browse(bob)
     page = client.get("/runs/?caller=me").content.decode()
-    assert runs[42].uid in page
-    assert page.count('class="dot ') == 40
+    assert runs[-1].uid in page
+    assert page.count('class="dot ') == PAGE
     older = page.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
     assert "caller=me" in older
     rest = client.get(f"/runs/{older}").content.decode()
     assert runs[0].uid in rest
-    assert runs[42].uid not in rest
+    assert runs[-1].uid not in rest
 
 
 def test_an_empty_list_says_where_to_begin(browse, bob):

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
 from django.db.models.functions import Cast, Length
+from django.db.models.lookups import LessThanOrEqual
 from django.utils.translation import gettext_lazy as _
 
 from registry.identity.permissions import Action, in_scope
@@ -68,6 +69,16 @@ class RunQuerySet(models.QuerySet["Run"]):
         """
         sized = self.annotate(size=Length(Cast(field, models.TextField())))
         return dict(sized.filter(size__lte=max_characters).values_list("pk", field))
+
+    def small_contents(self, *, max_characters: int) -> dict[int, list[Any]]:
+        """Maps each run's primary key to its request and its result; None for values over
+        ``max_characters``, which it does not read.
+        """
+        request, result = (
+            Case(When(LessThanOrEqual(Length(Cast(name, models.TextField())), max_characters), then=F(name)))
+            for name in ("request", "result")
+        )
+        return {pk: values for pk, *values in self.values_list("pk", request, result)}
 
     def of_skill(self, name: str) -> RunQuerySet:
         """Runs of the skill ``team/slug``, or of all skills named ``slug``, by current or former names."""

@@ -28,8 +28,9 @@ _COLUMNS = {
     "version": "version_number",
     "team": "team__slug",
     "failure_code": "failure_code",
-    "caller": "caller__username",
 }
+_COUNTED_FILTERS = (*_COLUMNS, "since", "caller")
+_Row = dict[str, list[str]]
 _SINCE = {
     "1h": timedelta(hours=1),
     "24h": timedelta(hours=24),
@@ -40,8 +41,10 @@ _SINCE = {
 
 class RunFilter(forms.Form):
     """The filters of a list of runs. ``offer_values`` adds the values of the newest runs, with counts, to the
-    choices.
+    choices; if it left older runs out, ``counted`` is the number of runs that it counted.
     """
+
+    counted: int | None = None
 
     status = forms.ChoiceField(
         label=_("Status"),
@@ -87,6 +90,9 @@ class RunFilter(forms.Form):
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
+        self.counts: dict[str, Counter[str]] = {}
+        self.active: dict[str, int] = {}  # numbers of waiting and running runs, with and without the filters
+        self.listed_statuses: list[str] = []
         for name in _SET_BY_LINKS:  # only links set these filters
             if not data.get(name):
                 self.fields.pop(name)
@@ -96,27 +102,39 @@ class RunFilter(forms.Form):
         self.fields.pop("skill")
 
     def offer_values(self, runs: RunQuerySet, actor: Actor) -> None:
-        """Makes the fields selects with the values that occur in the newest of ``runs``."""
+        """Makes the fields selects with the values that occur in the newest of ``runs``.
+
+        A value's count is the number of runs in the list if only this filter is changed to the value.
+        """
         self._offer("label", Counter(_newest_labels(runs, actor)))
-        rows = list(runs.order_by("-id").values_list(*_COLUMNS.values())[:_COUNTED])
-        for place, name in enumerate(_COLUMNS):
-            if name in self.fields:
-                self._offer(name, Counter(row[place] for row in rows if row[place]))
+        criteria = self.criteria()
+        uncounted = {name: criteria[name] for name in criteria.keys() - {*_COUNTED_FILTERS}}
+        rows = _newest_rows(filter_runs(runs, uncounted, actor), actor)
+        listed = _newest_rows(self.narrow(runs, actor=actor), actor) if criteria else rows
+        self.counted = _COUNTED if _COUNTED in (len(rows), len(listed)) else None
+        chosen = {name: value for name, value in self.given() if name in _COUNTED_FILTERS}
+        for name in self.fields.keys() & _COUNTED_FILTERS:
+            others = {other: value for other, value in chosen.items() if other != name}
+            among = [row for row in rows if _matches(row, others)] if name in chosen else listed
+            self.counts[name] = _count(name, among)
+            self._offer(name, self.counts[name])
+        statuses = _count("status", rows)
+        self.active = {name: statuses[name] for name in ("waiting", "running")}
+        self.listed_statuses = [row["status"][0] for row in listed]
 
     def _offer(self, name: str, counts: Counter[str]) -> None:
-        if name == "status":
-            choices = self.fields["status"].choices  # type: ignore[attr-defined]
-            rows = [(value, _counted(label, counts[value])) for value, label in choices]
-            self.fields["status"].widget.choices = rows
-            return
         fixed: list[tuple[str, Any]] = [("", _("All"))]
-        if name == "caller":
+        if name in ("status", "since"):
+            fixed = list(self.fields[name].choices)  # type: ignore[attr-defined]
+        elif name == "caller":
             fixed = [("", _("Anyone")), ("me", _("Me")), ("agents", _("Agents")), ("people", _("People"))]
-        rows = [(value, _counted(value, count)) for value, count in counts.most_common(_MAX_CHOICES)]
-        chosen = str(self.data.get(name) or "")
-        if chosen and chosen not in dict(fixed) and chosen not in counts:
-            rows.append((chosen, chosen))
-        self.fields[name].widget = forms.Select(choices=[*fixed, *rows])
+        values = [value for value, _n in counts.most_common() if value not in dict(fixed)][:_MAX_CHOICES]
+        chosen = str(self.cleaned_data.get(name) or "")
+        if chosen and chosen not in dict(fixed) and chosen not in values:
+            values.append(chosen)
+        rows = [(value, _counted(label, counts[value])) for value, label in fixed]
+        rows += [(value, _counted(value, counts[value])) for value in values]
+        self.fields[name].widget = forms.Select(choices=rows)
 
     def narrow(self, runs: RunQuerySet, *, actor: Actor) -> RunQuerySet:
         """The runs that match all filters; invalid filters are ignored."""
@@ -128,8 +146,6 @@ class RunFilter(forms.Form):
         given = {name: value for name, value in self.cleaned_data.items() if value}
         if status := given.get("status"):
             given["status"] = sorted(_STATUSES.get(status, [status]))
-        if code := given.get("failure_code"):
-            given["failure_code"] = code.upper()
         if since := given.get("since"):
             given["since"] = rfc3339(timezone.now() - _SINCE[since])
         if given.get("pinned"):
@@ -138,7 +154,10 @@ class RunFilter(forms.Form):
 
     def given(self) -> list[tuple[str, str]]:
         """Names and values of the valid filters that are set, for hidden fields."""
-        return [(name, self.data[name]) for name in self.criteria()]
+        return [(name, self.cleaned_data[name]) for name in self.criteria()]
+
+    def clean_failure_code(self) -> str:
+        return str(self.cleaned_data["failure_code"]).upper()
 
     def unknown(self, parameters: Iterable[str]) -> list[str]:
         """The parameters that are not filters. Callers refuse them, because a misspelled filter would list
@@ -163,6 +182,29 @@ def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:
     readable = Exists(Run.objects.readable_by(actor).filter(pk=OuterRef("run_id")))
     labels = RunLabel.objects.filter(listed, readable).order_by("-pk")
     return list(labels.values_list("name", flat=True)[:_COUNTED])
+
+
+def _newest_rows(runs: RunQuerySet, actor: Actor) -> list[_Row]:
+    """For each of the newest ``runs``, the choices of each filter that the run matches."""
+    columns = (*_COLUMNS.values(), "created_at", "token_name", "caller__username")
+    since = {period: timezone.now() - age for period, age in _SINCE.items()}
+    me = actor.user.get_username() if actor.user else ""
+    rows = []
+    for *values, created_at, token, caller in runs.order_by("-id").values_list(*columns)[:_COUNTED]:
+        row = {name: [value] for name, value in zip(_COLUMNS, values, strict=False) if value}
+        row["status"] += [group for group, statuses in _STATUSES.items() if values[0] in statuses]
+        row["since"] = [period for period, start in since.items() if created_at >= start]
+        row["caller"] = [caller or "", "agents" if token else "people", *(["me"] if caller == me else [])]
+        rows.append(row)
+    return rows
+
+
+def _count(name: str, rows: Iterable[_Row]) -> Counter[str]:
+    return Counter(value for row in rows for value in row.get(name, ()) if value)
+
+
+def _matches(row: _Row, chosen: Mapping[str, str]) -> bool:
+    return all(value in row.get(name, ()) for name, value in chosen.items())
 
 
 def _counted(label: object, count: int) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from portal.delivery.downloads import csv_lines
 from portal.pages.runs.presenters.timeline import ran_ms
@@ -21,8 +20,7 @@ from registry.models import Version
 from worker.annotations.marks import labels_of
 from worker.core.display_budget import MAX_LISTED
 from worker.dependencies.waits import waits_of
-from worker.models import Run, RunQuerySet, RunStatus
-from worker.queue.states import WAITING
+from worker.models import Run, RunQuerySet
 from worker.run_views.cause import cause_text
 
 HEAVY = ("request", "result")  # columns that may contain megabytes
@@ -48,18 +46,16 @@ _BATCH = 500
 
 def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
     """Rows for templates; ``inputs`` and ``outcome`` are None if the actor may not read the run."""
-    keys = [run.pk for run in runs]
-    readable = Run.objects.readable_by(actor).filter(pk__in=keys)
-    requests, results = (readable.small_values(field, max_characters=MAX_LISTED) for field in HEAVY)
-    may_read = set(readable.values_list("pk", flat=True))
+    readable = Run.objects.readable_by(actor).filter(pk__in=[run.pk for run in runs])
+    contents = readable.small_contents(max_characters=MAX_LISTED)
     now, waits, yanked = timezone.now(), waits_of(runs), _yanked(runs)
     names, labels = skill_names(runs, actor), labels_of(runs)
     return [
         {
             "run": run,
             "skill_name": names[run.pk],
-            "inputs": inputs_line(requests.get(run.pk, {})) if run.pk in may_read else None,
-            "outcome": _outcome(run, results.get(run.pk) or {}) if run.pk in may_read else None,
+            "inputs": inputs_line(contents[run.pk][0] or {}) if run.pk in contents else None,
+            "outcome": _outcome(run, contents[run.pk][1] or {}) if run.pk in contents else None,
             "labels": labels.get(run.pk, ()),
             "ran_ms": ran_ms(run, now),
             "preparing": bool(waits.get(run.pk)),  # the run waits for its dependencies
@@ -70,31 +66,14 @@ def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
 
 
 def chart_context(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """A dot for each finished run of ``rows``, with the ends of both axes; empty for few runs."""
-    found = dots([(row["run"], row["ran_ms"]) for row in rows if row["run"].finished_at])
-    if not found:
-        return {}
-    times = [dot["run"].created_at for dot in found]
-    return {
-        "dots": found,
-        "longest_ms": max(dot["duration_ms"] for dot in found),
-        "first_at": min(times),
-        "last_at": max(times),
-    }
-
-
-def active_counts(runs: RunQuerySet) -> dict[str, int]:
-    counted = (
-        runs.filter(status__in=[*WAITING, RunStatus.RUNNING]).values_list("status").annotate(n=Count("pk"))
-    )
-    number = Counter(dict(counted.order_by()))
-    return {"waiting": sum(number[status] for status in WAITING), "running": number[RunStatus.RUNNING]}
+    """The dots of the finished runs of ``rows``, as ``portal.presenters.charts.dots`` returns them."""
+    return dots([(row["run"], row["ran_ms"]) for row in rows if row["run"].finished_at])
 
 
 def csv_chunks(runs: RunQuerySet, actor: Actor) -> Iterator[bytes]:
     """Yields the newest ``MAX_CSV_ROWS`` runs as CSV, with a byte order mark for spreadsheets.
 
-    The cause is empty for runs that the actor may not read.
+    The cause is empty for runs that the actor may not read. If there are more runs, the last line is a note.
     """
     yield b"\xef\xbb\xbf" + csv_lines([CSV_COLUMNS])
     newest = runs.select_related("caller", "team").defer(*HEAVY, "files").order_by("-id")[:MAX_CSV_ROWS]
@@ -103,6 +82,9 @@ def csv_chunks(runs: RunQuerySet, actor: Actor) -> Iterator[bytes]:
         keys = [run.pk for run in batch]
         readable = set(Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True))
         yield csv_lines([_csv_row(run, run.pk in readable) for run in batch])
+    if runs.order_by("-id")[MAX_CSV_ROWS : MAX_CSV_ROWS + 1].exists():
+        note = gettext("Only the newest %(n)s runs. Narrow the filters to export older runs.")
+        yield csv_lines([[note % {"n": MAX_CSV_ROWS}]])
 
 
 def _csv_row(run: Run, may_read: bool) -> tuple[object, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.translation import gettext
@@ -13,7 +12,7 @@ from django.utils.translation import gettext
 from portal.decorators import signed_in_page
 from portal.delivery.downloads import as_file, download
 from portal.pages.runs.forms.run_filter import RunFilter
-from portal.pages.runs.presenters.run_rows import HEAVY, active_counts, chart_context, csv_chunks, run_rows
+from portal.pages.runs.presenters.run_rows import HEAVY, chart_context, csv_chunks, run_rows
 from portal.pages.skill.views.skill import layout
 from registry.api.errors import QUERY_UNKNOWN
 from registry.identity.middleware import ActorRequest
@@ -22,7 +21,8 @@ from registry.models import Skill
 from worker.models import Run, RunQuerySet
 from worker.queue.states import ENDED
 
-PAGE = 40
+PAGE = 25
+_MAX_CODES = 12
 _OTHER_PARAMETERS = {"before", "format"}
 
 
@@ -58,9 +58,9 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
     context = _page(request, filtered) | {
         "skill": skill,
         "filters": filters,
-        "active": active_counts(runs),
-        "codes": _codes(runs) if skill else (),
-        "batch": _batch(filtered, filters, skill) if skill or filters.is_set else None,
+        "active": filters.active,
+        "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
+        "batch": _batch(filters, skill) if skill or filters.is_set else None,
     }
     if skill:
         return render(request, "runs/skill_runs.html", layout(request, skill, "runs") | context)
@@ -91,23 +91,19 @@ def _page(request: ActorRequest, runs: RunQuerySet) -> dict[str, Any]:
     }
 
 
-def _batch(runs: RunQuerySet, filters: RunFilter, skill: Skill | None) -> dict[str, Any]:
-    """The fields of the form that cancels or repeats all ``runs``, and the numbers of active and ended ones.
+def _batch(filters: RunFilter, skill: Skill | None) -> dict[str, Any]:
+    """The fields of the form that cancels or repeats all listed runs, and the numbers of active and ended
+    ones.
 
-    Counts at most as many runs as one batch can have.
+    Counts at most as many runs as one batch can have, and not more than ``filters`` counted.
     """
     limit = settings.SKILLQUAY_MAX_BATCH_RUNS
-    statuses = list(runs.order_by("-id").values_list("status", flat=True)[: limit + 1])
+    statuses, is_cut = filters.listed_statuses[:limit], len(filters.listed_statuses) > limit
     ended = sum(status in ENDED for status in statuses)
-    more = "+" if len(statuses) > limit else ""
+    more = "+" if is_cut or len(statuses) == filters.counted else ""
     fields = [*filters.given(), *([("skill", str(skill))] if skill else [])]
     counts = {"active": len(statuses) - ended, "ended": ended}
     return {"fields": fields} | {name: f"{n}{more}" if n else "" for name, n in counts.items()}
-
-
-def _codes(runs: RunQuerySet) -> list[tuple[str, int]]:
-    counted = runs.exclude(failure_code="").values_list("failure_code").annotate(n=Count("pk")).order_by("-n")
-    return [(code, number) for code, number in counted[:12]]
 
 
 def _address(request: ActorRequest, /, **changes: Any) -> str:
