@@ -31,6 +31,7 @@ _ERRORS = (
     "worker.run_batches.errors",
     "worker.runs.errors",
     "worker.sandbox.errors",
+    "worker.saved_views.errors",
     "worker.schedules.errors",
     "worker.script_checks.errors",
     "worker.sharing.errors",
@@ -102,11 +103,12 @@ def _connect_erasure() -> None:
     from worker.delivery import erase as delivery
     from worker.retention import erase
     from worker.run_batches import erase as run_batches
+    from worker.saved_views import saved_views
     from worker.schedules import erase as schedules
     from worker.sharing import erase as sharing
 
     hooks.version_erased.connect(erase.erase_version)
-    for room in (erase, sharing, annotations, schedules, delivery, run_batches):
+    for room in (erase, sharing, annotations, schedules, delivery, run_batches, saved_views):
         hooks.person_exported.connect(room.export_person)
         hooks.person_erased.connect(room.erase_person)
 

@@ -54,6 +54,7 @@ UNWATCHED = dict.fromkeys(
         "worker_runlabel",
         "worker_runnote",
         "worker_runtotals",
+        "worker_savedrunview",
         "worker_schedule",
         "worker_schedulefiring",
         "worker_serviceprocess",

@@ -64,6 +64,7 @@ from worker.models.run_batch import (
 )
 from worker.models.run_totals import RunTotals
 from worker.models.runtime_choice import RuntimeChoice
+from worker.models.saved_view import SavedRunView
 from worker.models.schedule import (
     LATE_AFTER,
     CatchUpPolicy,

@@ -1,10 +1,12 @@
 from django.urls import path
 
-from portal.pages.runs.views import annotations, batch, bulk, compare, form, run, run_list, share
+from portal.pages.runs.views import annotations, batch, bulk, compare, form, run, run_list, saved_views, share
 
 urlpatterns = [
     path("runs/", run_list.all_runs, name="runs"),
     path("runs/actions/", bulk.act, name="runs-act"),
+    path("runs/views/", saved_views.save, name="run-views"),
+    path("runs/views/<str:uid>/remove/", saved_views.remove, name="run-view-remove"),
     path("runs/compare/", compare.choose, name="runs-compare"),
     path("runs/batches/", batch.listing, name="run-batches"),
     path("runs/batches/new/", batch.new, name="run-batch-new"),

@@ -9,6 +9,7 @@ from django import forms
 from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -155,6 +156,11 @@ class RunFilter(forms.Form):
     def given(self) -> list[tuple[str, str]]:
         """Names and values of the valid filters that are set, for hidden fields."""
         return [(name, self.cleaned_data[name]) for name in self.criteria()]
+
+    @property
+    def query(self) -> str:
+        """The valid filters that are set, as the query string of the list; "" for none."""
+        return urlencode(self.given())
 
     def clean_failure_code(self) -> str:
         return str(self.cleaned_data["failure_code"]).upper()

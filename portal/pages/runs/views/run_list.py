@@ -20,6 +20,7 @@ from registry.lookup.skills import find_skill
 from registry.models import Skill
 from worker.models import Run, RunQuerySet
 from worker.queue.states import ENDED
+from worker.saved_views.saved_views import views_of
 
 PAGE = 25
 _MAX_CODES = 12
@@ -60,6 +61,7 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
         "filters": filters,
         "active": filters.active,
         "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
+        "views": () if skill else views_of(request.actor),
         "batch": _batch(filters, skill) if skill or filters.is_set else None,
     }
     if skill:
