@@ -133,6 +133,19 @@
     event.preventDefault();
   });
 
+  // A box with the ids of several runs ticks the boxes of these runs; [data-runs] is shown for ticked runs only.
+  const ids = (list) => list.split(",");
+  document.addEventListener("change", ({ target }) => {
+    if (!target.matches(".selectable [name=run]")) return;
+    const boxes = all(".selectable [name=run]");
+    const changed = ids(target.value);
+    for (const box of boxes) if (ids(box.value).every((id) => changed.includes(id))) box.checked = target.checked;
+    const single = boxes.filter((box) => box.checked && !box.value.includes(","));
+    const ticked = single.map((box) => box.value);
+    for (const box of boxes) if (!single.includes(box)) box.checked = ids(box.value).every((id) => ticked.includes(id));
+    for (const row of all("[data-runs]")) row.hidden = !ids(row.dataset.runs).some((id) => ticked.includes(id));
+  });
+
   // Refreshes parts of a page: <section id data-refresh="10"> is fetched again every 10 seconds.
   const content = (part) => part.innerHTML.replace(/name="csrfmiddlewaretoken" value="\w+"/g, "");
   const refresh = async () => {

@@ -16,7 +16,7 @@ from registry.identity.actors import Actor
 from registry.models import Membership, Role, Rule
 from tests.checks import not_none
 from tests.factories.skills import publish_files
-from tests.pages import actions, codes, messages, parsed, part, parts
+from tests.pages import actions, codes, messages, parsed, part, parts, select
 from worker.core.display_budget import MAX_LISTED
 from worker.models import Approval, Attempt, Run, RunStatus
 from worker.protocols.call import Request
@@ -228,7 +228,7 @@ def test_list_sends_as_many_queries_for_two_groups_as_for_one(waiting, second, b
 
 def test_only_owners_get_previews_of_rules(waiting, browse, alice, bob):
     scopes = parts(text(browse(alice), "/approvals/"), "scope")
-    assert [scope["value"] for scope in scopes] == ["exact", "prefix"]
+    assert [scope["value"] for scope in scopes] == ["exact", "prefix", "selected"]
     assert all(waiting.skill_label in scope for scope in scopes)
     Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
     assert not parts(text(browse(bob), "/approvals/"), "scope")
@@ -253,15 +253,71 @@ def test_failed_decisions_are_reported_next_to_the_others(waiting, second, brows
 
 def test_denying_a_group_with_a_rule_refuses_all_its_runs(waiting, second, browse, alice):
     page = decide_selected(browse(alice), [waiting, second], "denied", reason="No.", rule="on")
-    assert messages(page) == ["success"]
+    assert messages(page) == ["success", "success"]  # the denials, and the rule with its undo button
     assert Rule.objects.get().effect == "deny"
     assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.REFUSED}
 
 
-@pytest.mark.parametrize("decision", ["exact", "prefix", ""])
-def test_rules_are_not_added_in_bulk(waiting, browse, alice, decision):
+@pytest.mark.parametrize("decision", ["prefix", ""])
+def test_prefix_rules_are_not_added_in_bulk(waiting, browse, alice, decision):
     assert messages(decide_selected(browse(alice), [waiting], decision)) == ["error"]
     assert not Rule.objects.exists()
+
+
+def test_selected_requests_are_approved_and_always_allowed_by_one_rule(waiting, second, browse, alice):
+    page = decide_selected(browse(alice), [waiting, second], "exact")
+    rule = Rule.objects.get()
+    assert (rule.effect, rule.name) == ("allow", "docs/report")
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.QUEUED}
+    assert set(Approval.objects.values_list("decision", "rule")) == {("exact", rule.pk)}
+    assert messages(page) == ["success", "success"]
+    assert part(page, action="undo")
+    assert f"/rules/{rule.uid}/remove/" in page.content.decode()
+
+
+def test_a_maintainer_adds_no_rule_in_bulk_and_decides_nothing_by_trying(waiting, browse, bob):
+    Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
+    client = browse(bob)
+    assert "preview-always-selected" not in actions(text(client, "/approvals/"))
+    assert codes(decide_selected(client, [waiting], "exact")) == ["FORBIDDEN"]
+    assert not Rule.objects.exists()
+    assert Run.objects.get().status == RunStatus.WAITING_APPROVAL
+
+
+def test_the_box_of_a_group_selects_its_runs_without_scripts(waiting, second, browse, alice):
+    client = browse(alice)
+    group = part(text(client, "/approvals/"), "approval", state="waiting")
+    box = part(group, action="select-group")
+    assert set(box["value"].split(",")) == {waiting.uid, second.uid}
+    given = {"run": [box["value"], second.uid], "decision": "once"}  # the box, and one run by itself
+    page = client.post("/approvals/decide/", given, follow=True)
+    assert messages(page) == ["success"]
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.QUEUED}
+
+
+def test_ten_runs_of_an_agent_are_approved_in_two_clicks_from_home(waiting, second, browse, alice):
+    agent = Actor(user=waiting.caller, token=waiting.token, scopes=frozenset({"run"}))
+    for number in range(8):
+        request = Request(inputs={"input_path": f"{number}.txt"})
+        request_run(actor=agent, version=waiting.skill.latest, request=request)
+    client = browse(alice)
+    (link,) = part(client.get("/"), "need", kind="approval").tags("a")
+    page = client.get(link["href"])
+    (form,) = [form for form in parsed(page).tags("form") if "approve" in form.values("action")]
+    uids = [field["value"] for field in form.select("input", name="run")]
+    assert len(uids) == 10
+    client.post(form["action"], {"run": uids, "decision": "once"})
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.QUEUED}
+
+
+def test_no_two_buttons_of_the_page_have_the_same_text_and_different_effects(waiting, second, browse, alice):
+    page = select(text(browse(alice), "/approvals/"), "section", id="waiting-approvals")[0]
+    buttons = [
+        button.text
+        for button in page.tags("button")
+        if button.attributes.get("popovertargetaction") != "hide"
+    ]
+    assert len(buttons) == len(set(buttons))
 
 
 def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):

@@ -6,6 +6,8 @@ from django.utils.translation import gettext_lazy as _
 from worker.approvals.decide import DECISIONS, MAX_REASON
 from worker.models import ApprovalDecision
 
+_IN_BULK = (ApprovalDecision.ONCE, ApprovalDecision.EXACT, ApprovalDecision.DENIED)
+
 
 class ApprovalFilter(forms.Form):
     """The filters of the lists of waiting and decided requests, which are part of the URL."""
@@ -26,6 +28,4 @@ class ApprovalDecisionForm(forms.Form):
 
 
 class BulkDecisionForm(ApprovalDecisionForm):
-    decision = forms.ChoiceField(
-        choices=[(choice.value, choice.label) for choice in (ApprovalDecision.ONCE, ApprovalDecision.DENIED)]
-    )
+    decision = forms.ChoiceField(choices=[(choice.value, choice.label) for choice in _IN_BULK])

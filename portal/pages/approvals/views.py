@@ -43,8 +43,11 @@ def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
     rows = requests.filter_approvals(requests.approvals(request.actor), {**given, "state": tab})
     page = Paginator(rows.order_by(order, "pk"), PAGE).get_page(request.GET.get("page"))
     waiting = tab == "waiting"
+    groups = approval_groups(page, request.actor) if waiting else []
     context = {
-        "groups": approval_groups(page, request.actor) if waiting else [],
+        "groups": groups,
+        "uids": [uid for group in groups if group.first["may_decide"] for uid in group.uids],
+        "may_always_allow": any(group.first["may_always_allow"] for group in groups),
         "rows": [] if waiting else approval_rows(page, request.actor),
         "page": page,
         "filters": filters,
@@ -59,7 +62,8 @@ def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
 def decide_selected(request: ActorRequest) -> HttpResponse:
     """Applies one decision to the approval requests of up to ``PAGE`` runs and reports the failures."""
     form = BulkDecisionForm(request.POST)
-    uids = request.POST.getlist("run")[:PAGE]
+    uids = ",".join(request.POST.getlist("run")).split(",")  # a group's checkbox has the uids of its runs
+    uids = [uid for uid in dict.fromkeys(uids) if uid][:PAGE]
     if not form.is_valid() or not uids:
         messages.error(request, _("Select requests and choose a decision."))
         return redirect("approvals")
