@@ -7,6 +7,7 @@ import urllib.request
 
 import pytest
 
+from tests.clients import action_table
 from tests.site import Site
 
 
@@ -31,3 +32,16 @@ def change(site):
             return json.load(answer)
 
     return patch
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    action_table.record(item, report)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    if table := action_table.lines():
+        terminalreporter.section("clients")
+        terminalreporter.write_line("\n".join(table))

@@ -39,6 +39,7 @@ def apm(home, *arguments, ok=True):
     return done.stdout + done.stderr
 
 
+@pytest.mark.client("apm 0.35.0", "install a range", "update")
 def test_client_installs_a_range_and_updates(site, change, tmp_path):
     site.publish("apm-made", "print('one')", team="docs")
     change("skills/docs/apm-made", visibility="public")
@@ -54,6 +55,7 @@ def test_client_installs_a_range_and_updates(site, change, tmp_path):
     assert script.read_text() == "print('two')"
 
 
+@pytest.mark.client("apm 0.35.0", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_private_skill_is_not_found(site, tmp_path):
     site.publish("apm-hidden", "print('one')", team="docs")

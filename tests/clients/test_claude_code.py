@@ -9,6 +9,7 @@ from tests.clients.node_clients import install
 pytestmark = [pytest.mark.row("P7"), pytest.mark.slow("runs Claude Code")]
 
 
+@pytest.mark.client("Claude Code 2.1.197", "mcp add", "mcp list")
 def test_claude_code_adds_the_server_and_connects(site, tmp_path):
     claude = install("@anthropic-ai/claude-code@2.1.197", "cli-wrapper.cjs")
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}

@@ -69,6 +69,17 @@ def hidden(site, version):
     return slug
 
 
+@pytest.mark.client(
+    "clawhub {version}",
+    "login --token",
+    "whoami",
+    "search",
+    "explore",
+    "inspect",
+    "install",
+    "list",
+    "update",
+)
 def test_client_finds_inspects_installs_and_updates(site, clawhub, hidden):
     clawhub.signed_in()
     assert "admin" in clawhub("whoami")
@@ -87,6 +98,7 @@ def test_client_finds_inspects_installs_and_updates(site, clawhub, hidden):
     assert script.read_text() == "print('two')"
 
 
+@pytest.mark.client("clawhub {version}", "publish", "install a version")
 def test_client_publishes_a_folder_and_its_next_version(clawhub):
     slug = f"made-{clawhub.version.replace('.', '-')}"
     folder = clawhub.home / slug
@@ -103,6 +115,7 @@ def test_client_publishes_a_folder_and_its_next_version(clawhub):
     assert next(clawhub.skills.rglob("a.py")).read_text() == "print(1)\n"
 
 
+@pytest.mark.client("clawhub {version}", "login by code")
 def test_client_signs_in_with_a_code_from_the_browser(site, clawhub):
     """The older generation opens a browser page unless ``--device`` is given."""
     more = ["--device"] if clawhub.version == "0.20.0" else []
@@ -113,6 +126,7 @@ def test_client_signs_in_with_a_code_from_the_browser(site, clawhub):
     assert "admin" in clawhub("whoami")
 
 
+@pytest.mark.client("clawhub {version}", "star", "unstar", "verify", "delete", "undelete")
 def test_client_stars_verifies_deletes_and_restores(site, clawhub):
     slug = f"kept-{clawhub.version.replace('.', '-')}"
     site.publish(slug, "print('one')", team="docs")
@@ -127,6 +141,7 @@ def test_client_stars_verifies_deletes_and_restores(site, clawhub):
     clawhub("install", slug)
 
 
+@pytest.mark.client("clawhub {version}", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_client_without_a_token_learns_nothing_of_a_private_skill(clawhub, hidden):
     assert "NOT_FOUND" in clawhub("install", hidden, ok=False)

@@ -60,6 +60,7 @@ def test_file_runs_on_old_python_and_names_its_site(site, program):
     program(status=2)
 
 
+@pytest.mark.client("skillquay.py", "publish", "pull", "verify", "doctor")
 def test_publish_pull_verify_and_doctor(site, change, program, tmp_path):
     mine, place = tmp_path / "cl-figures", ".claude/skills/cl-figures"
     write_skill(mine, "cl-figures", "print('one')")
@@ -105,6 +106,7 @@ def states(program, status=1):
     return row["states"]
 
 
+@pytest.mark.client("skillquay.py", "restore from the lock", "wrong digest fails")
 def test_lock_restores_the_exact_version_and_refuses_other_bytes(site, program, tmp_path):
     site.publish("cl-exact", "print(1)", team="docs")
     program("pull", "docs/cl-exact@1.0.0")
@@ -120,6 +122,7 @@ def test_lock_restores_the_exact_version_and_refuses_other_bytes(site, program, 
     program("pull", status=1)
 
 
+@pytest.mark.client("skillquay.py", "pull a canonical skill")
 def test_canonical_skill_is_pulled_by_its_slug(site, program, tmp_path):
     site.publish("cl-canonical", "print(1)", team="docs")
     site.ask("/api/v1/skills/docs/cl-canonical")
@@ -141,6 +144,7 @@ def test_canonical_skill_is_pulled_by_its_slug(site, program, tmp_path):
     assert "NOT_FOUND" in program.errors
 
 
+@pytest.mark.client("skillquay.py", "run --follow", "match")
 def test_run_follows_the_log_and_exits_with_the_outcome(site, program):
     site.publish("cl-works", "print('figures ready')", team="docs")
     site.publish("cl-breaks", "import sys\nsys.exit('no figures')", team="docs")
@@ -153,6 +157,7 @@ def test_run_follows_the_log_and_exits_with_the_outcome(site, program):
     assert "results" in found
 
 
+@pytest.mark.client("skillquay.py", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_errors_are_clear_and_strangers_learn_nothing(site, tmp_path):
     site.publish("cl-private", "print(1)", team="docs")

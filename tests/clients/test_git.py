@@ -45,6 +45,7 @@ def skill(site):
     return f"{site.url}/docs/from-git.git"
 
 
+@pytest.mark.client("git", "clone", "clone --depth", "clone --branch", "pull", "fetch --unshallow", "fsck")
 def test_git_clones_pulls_and_verifies_a_private_skill(site, skill, tmp_path):
     git = Git(tmp_path, site.token)
     git("clone", "-q", skill, "whole")
@@ -70,6 +71,7 @@ def test_git_clones_pulls_and_verifies_a_private_skill(site, skill, tmp_path):
     git("-c", header, "-c", "protocol.version=0", "clone", "-q", skill, "by-header")
 
 
+@pytest.mark.client("git", "clone all skills")
 def test_git_clones_and_pulls_a_marketplace(site, skill, tmp_path):
     git = Git(tmp_path, site.token)
     git("clone", "-q", "--depth", "1", f"{site.url}/docs/all.private.git", "market")
@@ -82,6 +84,7 @@ def test_git_clones_and_pulls_a_marketplace(site, skill, tmp_path):
     git("fsck", "--strict", cwd=market)
 
 
+@pytest.mark.client("git", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_git_without_a_token_learns_nothing_of_a_private_skill(site, skill, tmp_path):
     git = Git(tmp_path)
@@ -92,6 +95,7 @@ def test_git_without_a_token_learns_nothing_of_a_private_skill(site, skill, tmp_
     assert not list((tmp_path / "market").rglob("*from-git*"))
 
 
+@pytest.mark.client("git", "push is refused")
 def test_git_cannot_push(site, skill, tmp_path):
     git = Git(tmp_path, site.token)
     git("clone", "-q", skill, "work")

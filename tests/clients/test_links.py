@@ -32,6 +32,7 @@ def link(site):
     return make
 
 
+@pytest.mark.client("git", "install link")
 def test_git_clones_a_private_skill_and_a_collection_without_a_token(link, tmp_path):
     git = Git(tmp_path)
     git("clone", "-q", f"{link('docs/linked')}.git", "skill")
@@ -41,6 +42,7 @@ def test_git_clones_a_private_skill_and_a_collection_without_a_token(link, tmp_p
     git("fsck", cwd=tmp_path / "all")
 
 
+@pytest.mark.client("skills {version}", "install link")
 @pytest.mark.parametrize(("version", "needs"), [("1.5.18", ""), ("1.7.4", NODE_22)])
 @pytest.mark.parametrize("target", ["docs/linked", "collections/docs/start"])
 def test_npx_skills_installs_private_skills_without_a_token(link, tmp_path, version, needs, target):
@@ -51,6 +53,7 @@ def test_npx_skills_installs_private_skills_without_a_token(link, tmp_path, vers
     assert (folder / "scripts/linked.py").read_text() == "print('one')"
 
 
+@pytest.mark.client("openskills 1.5.0", "install", "list", "read", "sync")
 def test_openskills_installs_lists_and_reads_a_private_skill(site, link, tmp_path):
     client = install("openskills@1.5.0", "dist/cli.js")
     done = client.run("install", f"{link('docs/linked')}.git", "-y", home=tmp_path)
@@ -62,6 +65,7 @@ def test_openskills_installs_lists_and_reads_a_private_skill(site, link, tmp_pat
     assert "linked" in (tmp_path / "project/AGENTS.md").read_text()
 
 
+@pytest.mark.client("Gemini CLI 0.61.0", "skills install")
 def test_gemini_cli_installs_a_private_skill(site, link, tmp_path):
     client = install("@google/gemini-cli@0.61.0", "bundle/gemini.js", needs=NODE_22)
     Git(tmp_path, site.token)  # writes the token to .netrc
@@ -71,6 +75,7 @@ def test_gemini_cli_installs_a_private_skill(site, link, tmp_path):
     assert [path.read_text() for path in found] == ["print('one')"]
 
 
+@pytest.mark.client("Claude Code 2.1.197", "install link")
 def test_claude_code_installs_from_a_collection_without_a_token(link, tmp_path):
     client = install("@anthropic-ai/claude-code@2.1.197", "bin/claude.exe")
     quiet = {"HOME": str(tmp_path), "CI": "1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}

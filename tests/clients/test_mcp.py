@@ -48,6 +48,7 @@ def skill(site, change):
     return "docs/mcp-run"
 
 
+@pytest.mark.client("mcp 2.3.0", "list tools", "list skills", "load a skill", "check digests", "run a skill")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_client_lists_loads_verifies_and_runs_a_skill(site, skill, mode):
     async def work():
@@ -80,6 +81,7 @@ def test_client_lists_loads_verifies_and_runs_a_skill(site, skill, mode):
         assert values == sorted(set(values))
 
 
+@pytest.mark.client("mcp 2.3.0", "program of the guide")
 def test_program_of_the_guide_works_as_written(site, skill):
     program = "\n".join(re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S))
     environment = {**os.environ, "SITE": site.url, "TOKEN": site.token}
@@ -89,6 +91,7 @@ def test_program_of_the_guide_works_as_written(site, skill):
     assert skill.partition("/")[2] in done.stdout
 
 
+@pytest.mark.client("mcp 2.3.0", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_client_without_a_token_learns_nothing_of_a_private_skill(site, skill):
     async def work():
@@ -106,6 +109,7 @@ def test_client_without_a_token_learns_nothing_of_a_private_skill(site, skill):
     assert "mcp-hidden" not in "".join(texts[1:])
 
 
+@pytest.mark.client("MCP conformance suite", "skills scenarios")
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_official_conformance_suite_passes(site, skill, tmp_path, scenario):
     suite = install(SUITE, "dist/index.js", needs=NODE_22)

@@ -53,6 +53,7 @@ def skill(site):
     return "@docs/from-npm"
 
 
+@pytest.mark.client("npm", "whoami", "view", "install", "outdated", "update", "ci")
 def test_npm_installs_updates_and_restores_a_private_skill(site, skill, tmp_path):
     npm = Npm(site, tmp_path, token=True)
     assert "admin" in npm("whoami")
@@ -73,6 +74,7 @@ def test_npm_installs_updates_and_restores_a_private_skill(site, skill, tmp_path
     assert script.read_text() == "print('two')"
 
 
+@pytest.mark.client("npm", "wrong byte fails")
 def test_wrong_byte_fails_npm_ci(site, skill, tmp_path):
     npm = Npm(site, tmp_path, token=True)
     npm("install", f"{skill}@1.0.0")
@@ -85,6 +87,7 @@ def test_wrong_byte_fails_npm_ci(site, skill, tmp_path):
     assert "EINTEGRITY" in npm("ci", ok=False)
 
 
+@pytest.mark.client("npm", "search", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_npm_without_a_token_learns_nothing_of_a_private_skill(site, skill, tmp_path):
     npm = Npm(site, tmp_path, token=False)

@@ -43,6 +43,13 @@ class Agent:
         return [path.read_text() for path in sorted(found)]
 
 
+@pytest.mark.client(
+    "Claude Code 2.1.197",
+    "plugin marketplace add",
+    "plugin marketplace update",
+    "plugin install",
+    "plugin update",
+)
 @pytest.mark.parametrize("source", ["all.private.git", "marketplace.json"])
 def test_claude_code_installs_and_updates_a_private_skill(site, tmp_path, source):
     claude = Agent("@anthropic-ai/claude-code@2.1.197", "bin/claude.exe", tmp_path, site.token)
@@ -70,6 +77,7 @@ set_visibility(Skill.objects.get(slug={!r}), "public", Actor(user=User.objects.g
 """
 
 
+@pytest.mark.client("Codex 0.169.0", "plugin marketplace add", "plugin marketplace upgrade", "plugin add")
 def test_codex_installs_and_upgrades_a_private_skill(site, tmp_path):
     codex = Agent("@openai/codex@0.169.0", "bin/codex.js", tmp_path, site.token)
     site.publish("upgraded", "print('one')", team="docs")

@@ -63,6 +63,7 @@ def other_types(document):
     return {kind for body in bodies if "application/octet-stream" in body for kind in body}
 
 
+@pytest.mark.client("generated Python client", "publish", "run", "manage a team")
 def test_client_publishes_runs_and_manages_a_team(site, generated):
     environment = {**os.environ, "PYTHONPATH": str(generated[0])}
     argv = [sys.executable, str(PROGRAM), site.url, site.token]
@@ -78,6 +79,7 @@ def test_program_fits_the_types_of_the_client(generated, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.client("generated Python client", "program of the guide")
 def test_program_of_the_guide_works_as_written(site, generated, tmp_path):
     program = "\n".join(re.findall(r"```python\n(.*?)```", HOWTO.read_text(), re.S))
     environment = {**os.environ, "PYTHONPATH": str(generated[0]), "SITE": site.url, "TOKEN": site.token}

@@ -69,6 +69,7 @@ def gpt(site):
     return openai.OpenAI(base_url=f"{site.url}/openai/v1", api_key=site.token, project="docs")
 
 
+@pytest.mark.client("anthropic 2.12.0", "create", "list", "retrieve", "download", "delete")
 def test_anthropic_creates_lists_downloads_and_deletes(claude):
     skills = claude.beta.skills
     skill = skills.create(files=skill_files("claude-made", "one"), display_name="Made")
@@ -87,6 +88,7 @@ def test_anthropic_creates_lists_downloads_and_deletes(claude):
         skills.retrieve(skill.id)
 
 
+@pytest.mark.client("anthropic 0.84.0", "create", "list", "retrieve", "delete")
 def test_older_anthropic_does_the_same(site):
     python = install(OLDER) / "python"
     argv = [python, "-c", SCRIPT, f"{site.url}/anthropic", site.token]
@@ -95,6 +97,7 @@ def test_older_anthropic_does_the_same(site):
     assert json.loads(done.stdout) == [["0.1.1", "0.1.0"], True, "0.1.1"]
 
 
+@pytest.mark.client("openai 3.54.0", "create", "list", "retrieve", "download", "delete")
 def test_openai_creates_lists_downloads_and_deletes(gpt):
     skill = gpt.skills.create(files=("a.zip", zipped(skill_files("gpt-made", "one")), "application/zip"))
     version = gpt.skills.versions.create(skill.id, files=skill_files("gpt-made", "two"))
@@ -136,6 +139,7 @@ def test_publication_by_one_protocol_is_an_update_for_all_others(site, claude, g
     assert "0.1.1" in [row["version"] for row in listed if row["name"] == "shared-skill"]
 
 
+@pytest.mark.client("anthropic 2.12.0", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_stranger_learns_nothing_of_a_private_skill(site, claude, gpt):
     skill = claude.beta.skills.create(files=skill_files("hidden-skill", "one"))

@@ -38,6 +38,7 @@ def greet(site, change, skills):
     return f"{site.url}/docs/{slug}"
 
 
+@pytest.mark.client("skills {skills}", "add", "add -g", "list", "find", "find --owner", "use", "update")
 def test_client_installs_lists_finds_uses_and_updates(site, change, skills, greet):
     slug = greet.rpartition("/")[2]
     assert "Installed 1 skill" in skills("add", greet, "-y", "-a", "claude-code")
@@ -64,6 +65,7 @@ def test_client_installs_lists_finds_uses_and_updates(site, change, skills, gree
     assert global_script.read_text() == "print('hello')"
 
 
+@pytest.mark.client("skills 1.7.4", "restore from the lock")
 def test_client_restores_a_project_from_its_lock(skills, greet):
     if skills.version.startswith("1.5"):
         return  # it has no lock of projects
@@ -74,6 +76,7 @@ def test_client_restores_a_project_from_its_lock(skills, greet):
     assert (installed / "SKILL.md").exists()
 
 
+@pytest.mark.client("skills {skills}", "private skill stays hidden")
 @pytest.mark.row("P2")
 def test_client_learns_nothing_of_a_private_skill(site, skills):
     slug = f"hidden-{skills.version.replace('.', '-')}"
