@@ -168,6 +168,45 @@
   // Scrolls a finished log to its end.
   for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
 
+  // Checks a file or a folder that is dropped on <div class="drop">, without another press.
+  const zone = document.querySelector(".drop");
+  const fileOf = (entry) => new Promise((done, failed) => entry.file(done, failed));
+  const entriesOf = (reader) => new Promise((done, failed) => reader.readEntries(done, failed));
+  const filesOf = async (entry) => {
+    if (entry.isFile) return [[entry.fullPath.slice(1), await fileOf(entry)]];
+    const reader = entry.createReader();
+    const found = [];
+    for (let some; (some = await entriesOf(reader)).length;) for (const each of some) found.push(...await filesOf(each));
+    return found;
+  };
+  for (const hint of all("[data-drop-hint]")) hint.hidden = false;
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    zone?.addEventListener(name, (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;
+      event.preventDefault();
+      zone.classList.toggle("over", name === "dragover");
+    });
+  }
+  zone?.addEventListener("drop", async ({ dataTransfer }) => {
+    const entry = dataTransfer.items[0]?.webkitGetAsEntry();
+    const form = zone.closest("form");
+    const check = form.querySelector("[name=check]");
+    form.elements.text.disabled = Boolean(entry);
+    if (entry?.isFile) {
+      form.elements.archive.files = dataTransfer.files;
+      form.requestSubmit(check);
+    } else if (entry) {
+      const data = new FormData(form, check);
+      for (const field of ["archive", "folder"]) data.delete(field);
+      for (const [path, file] of await filesOf(entry)) data.append("folder", file, path);
+      const answer = await fetch(location.href, { method: "POST", body: data });
+      const page = await answer.text();
+      document.open();
+      document.write(page);
+      document.close();
+    }
+  });
+
   // Moves the focus to the errors of a refused form.
   document.querySelector(".error-summary:not([data-part=component] *)")?.focus();
 })();

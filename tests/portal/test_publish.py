@@ -124,7 +124,7 @@ def test_problems_name_the_profile_its_cause_and_the_lines(browse, bob, button):
 
 
 def test_the_field_that_makes_a_package_strict_is_removed_by_a_button(browse, bob):
-    page = browse(bob).post("/publish/", {"team": "docs", "remove": "type", "text": STRICT})
+    page = browse(bob).post("/publish/", {"team": "docs", "fix": "remove:type", "text": STRICT})
     assert part(page, "preview")["state"] == "ready"
     assert not parts(page, "profile-cause")
     answer = _post(browse(bob), "publish", upload_id=page.context["stored"].uid)
@@ -135,7 +135,96 @@ def test_the_field_that_makes_a_package_strict_is_removed_by_a_button(browse, bo
 def test_an_invalid_skill_md_comes_back_as_text_to_edit(browse, bob):
     page = _post(browse(bob), archive=SimpleUploadedFile("SKILL.md", STRICT.encode()))
     assert page.context["form"]["text"].value() == STRICT
-    assert not InputFile.objects.exists()
+    assert InputFile.objects.get().owner == bob
+    assert not Version.objects.exists()
+
+
+BROKEN = """---
+name: weekly-report
+description: Reports.
+version: 1.2.0
+type: direct
+security:
+  network: allowlst
+when_to_us: Weekly.
+---
+# Weekly report
+"""
+
+
+def _fix(client, page, name, **values):
+    """Presses a fix with the fields that the page sends."""
+    form = page.context["form"]
+    (button,) = [found for found in parts(page, action="fix") if found["value"] == name]
+    assert button["form"] == "publish"
+    sent = {"upload_id": form["upload_id"].value(), "text": form["text"].value(), **values}
+    return client.post("/publish/", {"team": "docs", "fix": button["value"], **sent})
+
+
+def test_a_broken_archive_is_repaired_and_published_without_another_upload(browse, bob):
+    client, files = browse(bob), tidy_files() | {"SKILL.md": BROKEN.encode()}
+    page = _post(client, archive=_zip(files))
+    assert part(page, "preview")["state"] == "invalid"
+    for name in ("value:security.network", "rename:when_to_us", "remove:type"):
+        page = _fix(client, page, name)
+    assert part(page, "preview")["state"] == "ready"
+    assert "  network: allowlist\n" in page.context["form"]["text"].value()
+    answer = _post(
+        client, "publish", upload_id=page.context["stored"].uid, text=page.context["form"]["text"].value()
+    )
+    assert answer.status_code == 302
+    version = Version.objects.get()
+    assert version.manifest["when_to_use"] == "Weekly."
+    assert "scripts/report.py" in version.files.values_list("path", flat=True)
+
+
+def test_missing_fields_of_a_strict_package_are_added_by_a_button(browse, bob):
+    client, files = browse(bob), tidy_files() | {"SKILL.md": BROKEN.replace("version: 1.2.0\n", "").encode()}
+    before = _post(client, archive=_zip(files))
+    page = _fix(client, before, "add")
+    text = page.context["form"]["text"].value()
+    assert page.context["package"].manifest.version == "0.1.0"
+    assert "type: direct\n" in text
+    assert len(parts(page, "problem", code="FIELD_MISSING")) < len(
+        parts(before, "problem", code="FIELD_MISSING")
+    )
+
+
+def test_the_text_of_skill_md_is_edited_on_the_page_and_checked_again(browse, bob):
+    client, files = browse(bob), tidy_files() | {"SKILL.md": b"---\nname: [\n---\nText.\n"}
+    page = _post(client, "publish", archive=_zip(files))
+    assert page.context["form"]["text"].value() == "---\nname: [\n---\nText.\n"
+    draft = page.context["form"]["upload_id"].value()
+    text = "---\r\nname: weekly-report\r\ndescription: Reports.\r\n---\r\nText.\r\n"
+    page = _post(client, upload_id=draft, text=text)
+    assert part(page, "preview")["state"] == "ready"
+    assert {file.path for file in page.context["package"].files} == set(files)
+
+
+def test_an_unchanged_draft_is_not_stored_again_and_a_new_upload_replaces_it(browse, bob):
+    client = browse(bob)
+    page = _post(client, archive=_zip())
+    sent = {name: page.context["form"][name].value() for name in ("upload_id", "text")}
+    _post(client, **sent)
+    assert InputFile.objects.count() == 1
+    other = tidy_files() | {"SKILL.md": b"---\nname: other\ndescription: Other.\n---\n"}
+    assert "docs/other" in _post(client, **sent, archive=_zip(other)).text
+
+
+def test_an_existing_version_is_raised_by_a_button(browse, bob):
+    client = browse(bob)
+    _post(client, "publish", archive=_zip())
+    changed = tidy_files() | {"scripts/report.py": b"print(2)\n"}
+    page = _post(client, "publish", archive=_zip(changed))
+    assert part(page, "refusal")["code"] == "VERSION_EXISTS"
+    page = _fix(client, page, "version")
+    assert part(page, "preview")["state"] == "ready"
+    assert page.context["preview"].number == "1.2.1"
+
+
+def test_a_fix_that_the_package_does_not_have_changes_nothing(browse, bob):
+    page = browse(bob).post("/publish/", {"team": "docs", "fix": "remove:description", "text": STRICT})
+    assert page.context["form"]["text"].value() == STRICT
 
 
 def test_a_published_script_can_be_run_from_the_message(browse, bob):

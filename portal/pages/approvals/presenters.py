@@ -56,6 +56,17 @@ def approval_groups(approvals: Iterable[Approval], actor: Actor) -> list[Approva
     return list(groups.values())
 
 
+def rule_scopes(groups: Iterable[ApprovalGroup]) -> list[ApprovalGroup]:
+    """The groups for which the actor may add a rule, with those that would get the same rule as one."""
+    scopes: dict[tuple[object, ...], ApprovalGroup] = {}
+    for group in groups:
+        run = group.first["run"]
+        if group.first["may_always_allow"]:
+            key = (run.team_id, group.first["rule_name"], run.version_number)
+            scopes.setdefault(key, ApprovalGroup()).requests.extend(group.requests)
+    return list(scopes.values())
+
+
 def approval_tabs(current: str) -> list[dict[str, Any]]:
     tabs = (("waiting", _("Waiting"), "approvals"), ("decided", _("Decided"), "approvals-decided"))
     return [{"url": reverse(url), "label": label, "current": name == current} for name, label, url in tabs]

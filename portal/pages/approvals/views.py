@@ -13,7 +13,7 @@ from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.approvals.bulk import decide_all, report
 from portal.pages.approvals.forms import ApprovalDecisionForm, ApprovalFilter, BulkDecisionForm
-from portal.pages.approvals.presenters import approval_groups, approval_tabs
+from portal.pages.approvals.presenters import approval_groups, approval_tabs, rule_scopes
 from portal.presenters.approvals import approval_rows, decides_approvals
 from registry.identity.middleware import ActorRequest
 from worker.approvals import decide as deciding
@@ -47,7 +47,7 @@ def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
     context = {
         "groups": groups,
         "uids": [uid for group in groups if group.first["may_decide"] for uid in group.uids],
-        "may_always_allow": any(group.first["may_always_allow"] for group in groups),
+        "scopes": rule_scopes(groups),
         "rows": [] if waiting else approval_rows(page, request.actor),
         "page": page,
         "filters": filters,

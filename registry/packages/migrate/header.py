@@ -30,6 +30,13 @@ def edit_header(
     return "".join(line + "\n" for line in _block(expected, 0))
 
 
+def with_header(data: bytes, front: FrontMatter, header: str) -> bytes:
+    """The content of SKILL.md with this header, the body of ``front`` and the line endings of ``data``."""
+    end = "\r\n" if b"\r\n" in data else "\n"
+    head = f"---\n{header}---\n" + ("" if front.header else "\n")
+    return (head.replace("\n", end) + front.body).encode()
+
+
 def _without(values: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in names}
 

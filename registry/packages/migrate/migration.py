@@ -23,7 +23,7 @@ from registry.packages.migrate.code import (
     replace_block,
 )
 from registry.packages.migrate.diff import unified_diff
-from registry.packages.migrate.header import edit_header
+from registry.packages.migrate.header import edit_header, with_header
 from registry.packages.migrate.required_fields import fill_required
 from registry.packages.package import Manifest, Package, PackageFile
 from registry.packages.problems import LazyMessage, Refusal
@@ -94,6 +94,19 @@ def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
     changes = _changes(code, updates, removed, (metadata.path, legacy_path) if metadata else None)
     migrated = build_package(Layout(after, "", ()), Origin(package.manifest.slug), limits=limits)
     return Migration(package.files, after, tuple(changes), migrated)
+
+
+def missing_fields(package: Package) -> dict[str, Any]:
+    """Values for the front matter fields that a migration would set, without those that need a new file.
+
+    Raises ENTRY_UNSAFE for an entry outside the package.
+    """
+    front = package.front_matter
+    if front is None:
+        return {}
+    code = _find_code(package, front)
+    updates, _removed = _changed_fields(package.manifest, front, code)
+    return {name: value for name, value in updates.items() if name != "resources" or not code.added}
 
 
 def _changes(
@@ -214,6 +227,4 @@ def _resources(written: Any, entry: str | None) -> dict[str, Any] | None:
 def _skill_md(package: Package, front: FrontMatter, body: str, header: str) -> PackageFile:
     file = package.file(SKILL_MD)
     assert file
-    end = "\r\n" if b"\r\n" in file.data else "\n"
-    head = f"---\n{header}---\n" + ("" if front.header else "\n")
-    return replace(file, data=(head.replace("\n", end) + body).encode())
+    return replace(file, data=with_header(file.data, replace(front, body=body), header))

@@ -325,6 +325,11 @@ def _refuse_purged(draft: Draft, skill: Skill | None, stated: str | None) -> Non
         raise VERSION_PURGED.refusal(version=f"{tombstone.skill}@{tombstone.number}").at("version")
 
 
+def next_number(team: Team, slug: str) -> str:
+    """The version that a package without a version would get."""
+    return _next_patch(Skill.objects.filter(team=team, slug=slug).first())
+
+
 def _next_patch(skill: Skill | None) -> str:
     """The patch after the highest number that the skill ever had, including purged numbers."""
     if skill is None:

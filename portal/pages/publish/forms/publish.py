@@ -70,7 +70,8 @@ class PublishForm(TeamChoiceForm):
         self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     def clean(self) -> dict[str, Any]:
-        given = [name for name in ("archive", "folder", "text") if self.cleaned_data.get(name)]
+        names = ("archive", "folder") if self.cleaned_data.get("upload_id") else ("archive", "folder", "text")
+        given = [name for name in names if self.cleaned_data.get(name)]  # a draft's text is always filled in
         if len(given) > 1:
             raise forms.ValidationError(_("Choose only one: an archive, a folder or the text."), "several")
         if not given and not self.cleaned_data.get("upload_id") and "archive" not in self.errors:

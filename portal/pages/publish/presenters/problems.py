@@ -1,7 +1,7 @@
 """Presents the problems of a package, grouped by file, with the affected source lines."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,7 +29,7 @@ class FileProblems:
     """The problems of one file, or of the package as a whole if ``path`` is ""."""
 
     path: str
-    rows: list[dict[str, Any]]  # a problem and its source lines each
+    rows: list[dict[str, Any]]  # a problem, its source lines and its fix each
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,13 @@ def all_problems(package: Package, preview: Preview) -> list[Problem]:
     return list(once.values())
 
 
-def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> ProblemList:
+def by_file(
+    problems: Iterable[Problem],
+    files: Iterable[PackageFile] = (),
+    fix_of: Callable[[Problem], object] = lambda _problem: None,
+) -> ProblemList:
     """Groups the worst MAX_ROWS problems by file, in the reader's language. ``files`` provides the source
-    lines.
+    lines, ``fix_of`` the change that a button makes.
 
     The file with the worst problem comes first. In a file, problems are sorted by severity, then by line.
     """
@@ -79,7 +83,10 @@ def by_file(problems: Iterable[Problem], files: Iterable[PackageFile] = ()) -> P
     result = []
     for path, of_file in found.items():
         lines = data.get(path, b"").decode("utf-8-sig", "replace").splitlines()
-        rows = [{"problem": each.document(_), "source": _source(each, lines)} for each in of_file]
+        rows = [
+            {"problem": each.document(_), "source": _source(each, lines), "fix": fix_of(each)}
+            for each in of_file
+        ]
         result.append(FileProblems(path, rows))
     counts: Counter[str] = Counter(each.severity for each in ordered)
     return ProblemList(tuple(result), counts, omitted=len(ordered[MAX_ROWS:]))

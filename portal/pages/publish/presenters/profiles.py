@@ -1,6 +1,5 @@
 """Presents the profile of a package that is being published: why it applies, and how to avoid it."""
 
-import re
 from dataclasses import dataclass
 
 from registry.packages.checks.profiles import ProfileChoice, choose_profile
@@ -32,11 +31,6 @@ def profile_cause(package: Package) -> ProfileCause | None:
     found = problems_by_profile(package).get(_DEFAULT, ()) if choice.profile != _DEFAULT else ()
     errors = sum(problem.severity == "error" for problem in found)
     return ProfileCause(choice, _place(front, choice.field), _value(front, choice.field), errors)
-
-
-def without_field(text: str, field: str) -> str:
-    """The text of a SKILL.md without this field of its front matter."""
-    return re.sub(rf"^{re.escape(field)}[ \t]*:.*\n(?:[ \t]+.*\n)*", "", text, count=1, flags=re.MULTILINE)
 
 
 def _place(front: FrontMatter, field: str) -> str:

@@ -1,11 +1,11 @@
-"""The publish page: "check" shows all problems of a package, "publish" publishes it, and "migrate" migrates
-it first.
+"""The publish page: "check" shows all problems of a package, "fix" repairs one first, "publish" publishes the
+package, and "migrate" migrates it first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,17 +17,18 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from portal.decorators import signed_in_form
-from portal.errors import UPLOAD_GONE, UPLOAD_TOO_LARGE
+from portal.errors import UPLOAD_TOO_LARGE
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
-from portal.pages.publish.forms.folder_upload import folder_files, keep_folders
+from portal.pages.publish.drafts.fixes import VERSION, apply_fix, problem_fix, profile_fixes
+from portal.pages.publish.drafts.upload import Upload, submitted_upload, upload_limits
+from portal.pages.publish.forms.folder_upload import keep_folders
 from portal.pages.publish.forms.publish import PublishForm
 from portal.pages.publish.presenters.problems import all_problems, by_file
-from portal.pages.publish.presenters.profiles import profile_cause, without_field
+from portal.pages.publish.presenters.profiles import profile_cause
 from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.runnable_version import profile_reports
 from registry.identity.actors import Actor
@@ -36,31 +37,23 @@ from registry.identity.permissions import Action, may
 from registry.index.abilities import Ability, detect_abilities
 from registry.lookup.skills import find_skill
 from registry.models import Team, Version
-from registry.packages.archive.repack import repack
-from registry.packages.limits import Limits
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.migrate.migration import Migration, migrate
 from registry.packages.package import Package
-from registry.packages.problems import Refusal, code_named
-from registry.packages.read_package import read_files, read_upload
+from registry.packages.problems import Problem, Refusal, code_named
 from registry.rates.limits import RateLimit, count_request
-from registry.storage import blobs
 from registry.versions.errors import ADDITIONS_NOT_CARRIED, SKILL_PURGED, VERSION_PURGED
-from registry.versions.publishing.publish import Preview, Publication, preview_publication, publish
-from worker.files.inputs import delete_input, store_input
-from worker.models import InputFile
+from registry.versions.publishing.publish import (
+    Preview,
+    Publication,
+    next_number,
+    preview_publication,
+    publish,
+)
+from worker.files.inputs import delete_input
 from worker.run_views.observed import ObservedPermissions, observed_permissions
 
 _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
-
-
-@dataclass(frozen=True)
-class Upload:
-    """The bytes to publish: the text of a SKILL.md if ``name`` ends in .md, otherwise an archive."""
-
-    data: bytes
-    name: str
-    stored: InputFile | None = None  # stored by an earlier check
 
 
 @csrf_exempt  # the inner view checks it, because the parser must be set before the body is read
@@ -89,42 +82,63 @@ def _answer(request: Any) -> HttpResponse:
     form = _form(request.actor, teams, request.POST, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
-    if "publish" in request.POST or "migrate" in request.POST:
-        return _publish(request, form)
-    return _check(request, _without_field(form, request.POST.get("remove", "")))
-
-
-def _check(request: ActorRequest, form: PublishForm) -> HttpResponse:
-    """Shows all problems of a package. Stores a package that can be published or migrated, so that the user
-    need not upload it again.
-    """
     try:
-        upload = _upload(form, request.actor)
-        package = _read(upload)
+        upload = submitted_upload(form.cleaned_data, request.actor)
+        if fix := request.POST.get("fix"):
+            upload = apply_fix(fix, upload, _next_number(upload, form))
+            form = _with_values(form, version="") if fix == VERSION else form
+    except Refusal as refused:
+        return _render_refusal(request, form, refused)
+    if "publish" in request.POST or "migrate" in request.POST:
+        return _publish(request, form, upload)
+    return _check(request, form, upload)
+
+
+def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResponse:
+    """Shows all problems of a package, and keeps it as a draft."""
+    package = upload.package
+    try:
         preview = preview_publication(package, actor=request.actor, **_options(form))
     except Refusal as refused:
         return _render_refusal(request, form, refused)
     migration = None if package.ok else _find_migration(package, form, request.actor)
-    stored = None
-    if (preview.ok and package.ok) or migration:
-        stored = upload.stored or store_input([upload.data], upload.name, request.actor)
     context = {
-        "form": _form_again(form, stored, _text_of(upload)),
-        "can": True,
         "preview": preview,
         "package": package,
         "unpacked": sum(len(file.data) for file in package.files),
-        "problems": by_file(all_problems(package, preview), package.files),
-        "profile": profile_cause(package),
         "profile_reports": profile_reports(package),
         "allowances": allowances(package.manifest),
         "observed": _observed(preview, request.actor),
         "ok": preview.ok and package.ok,
         "migration": migration,
         "changes": [change.translated(_) for change in migration.changes] if migration else [],
-        "stored": stored,
+        **_draft_context(request, form, upload, all_problems(package, preview)),
     }
     return render(request, "publish/publish.html", context)
+
+
+def _draft_context(
+    request: ActorRequest, form: PublishForm, upload: Upload, problems: Sequence[Problem]
+) -> dict[str, Any]:
+    """The problems of a draft with their fixes, and the form that edits the draft."""
+    package = upload.package
+    has_errors = any(problem.severity == "error" for problem in problems)
+    number = _next_number(upload, form) if has_errors else ""
+    stored = upload.keep(request.actor)
+    return {
+        "form": _with_values(form, upload_id=stored.uid, text=upload.text),
+        "can": True,
+        "problems": by_file(
+            problems, package.files, lambda problem: problem_fix(problem, package, number) if number else None
+        ),
+        "profile": profile_cause(package) if not package.ok else None,
+        "fixes": profile_fixes(package, number) if number else [],
+        "stored": stored,
+    }
+
+
+def _next_number(upload: Upload, form: PublishForm) -> str:
+    return next_number(form.cleaned_data["team"], upload.package.manifest.slug)
 
 
 def _observed(preview: Preview, actor: Actor) -> ObservedPermissions | None:
@@ -146,7 +160,7 @@ def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migrat
     if package.profile != "apexbridge":
         return None
     try:
-        found = migrate(package, limits=_limits())
+        found = migrate(package, limits=upload_limits())
         if not found.package.ok:
             return None
         return found if preview_publication(found.package, actor=actor, **_options(form)).ok else None
@@ -154,19 +168,19 @@ def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migrat
         return None  # the reason is among the problems shown
 
 
-def _publish(request: ActorRequest, form: PublishForm) -> HttpResponse:
-    package = stored = None
+def _publish(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResponse:
+    package = upload.package
     try:
-        upload = _upload(form, request.actor)
-        stored, package = upload.stored, _read(upload)
         if "migrate" in request.POST:
-            package = migrate(package, limits=_limits()).package
+            package = migrate(package, limits=upload_limits()).package
         changelog = form.cleaned_data["changelog"]
         publication = publish(package, actor=request.actor, changelog=changelog, **_options(form))
     except Refusal as refused:
-        if stored and refused.code in (VERSION_PURGED.name, SKILL_PURGED.name):
-            delete_input(stored)
-        return _render_refusal(request, form, refused, package)
+        if refused.code in (VERSION_PURGED.name, SKILL_PURGED.name):
+            if upload.stored:
+                delete_input(upload.stored)
+            return _render_refusal(request, form, refused)
+        return _render_refusal(request, form, refused, upload)
     return redirect_to_version(request, publication)
 
 
@@ -207,56 +221,8 @@ def _options(form: PublishForm) -> dict[str, Any]:
     }
 
 
-def _upload(form: PublishForm, actor: Actor) -> Upload:
-    """The submitted package. A new upload takes precedence over a stored one.
-
-    Raises UPLOAD_GONE if there is neither or the stored one has expired, and other refusals for an invalid
-    folder.
-    """
-    given = form.cleaned_data
-    if archive := given["archive"]:
-        return Upload(archive.read(), archive.name or "")
-    if given["folder"]:
-        files = folder_files(given["folder"])
-        return Upload(repack(read_files(files, limits=_limits()).files), "folder.zip")
-    if given["text"].strip():
-        return Upload(given["text"].replace("\r\n", "\n").encode("utf-8", "surrogatepass"), "SKILL.md")
-    uploads = InputFile.objects.filter(owner=actor.user, expires_at__gt=timezone.now())
-    stored = uploads.filter(uid=given["upload_id"]).first()
-    if stored is None:
-        raise UPLOAD_GONE.refusal()
-    return Upload(blobs.read(stored.digest), stored.name, stored)
-
-
-def _read(upload: Upload) -> Package:
-    return read_upload(upload.data, filename=upload.name, limits=_limits())
-
-
-def _limits() -> Limits:
-    return Limits(
-        archive=settings.SKILLQUAY_MAX_ARCHIVE_BYTES,
-        unpacked=settings.SKILLQUAY_MAX_UNPACKED_BYTES,
-        file=settings.SKILLQUAY_MAX_FILE_BYTES,
-        entries=settings.SKILLQUAY_MAX_ARCHIVE_ENTRIES,
-    )
-
-
-def _form_again(form: PublishForm, stored: InputFile | None, text: str) -> PublishForm:
-    """The submitted form without errors. It contains the uid of the stored upload or the text of an invalid
-    SKILL.md, because a browser can't resend files.
-    """
-    fresh = _with_values(form, upload_id=stored.uid if stored else "", text="" if stored else text)
-    fresh.errors.clear()
-    return fresh
-
-
-def _without_field(form: PublishForm, field: str) -> PublishForm:
-    """A copy of the form whose SKILL.md text lacks this field; the form itself if ``field`` is ""."""
-    text = form.cleaned_data["text"]
-    return _with_values(form, text=without_field(text.replace("\r\n", "\n"), field)) if field else form
-
-
 def _with_values(form: PublishForm, **values: str) -> PublishForm:
+    """A copy of the form with these values and without errors: a browser can't resend files."""
     data = QueryDict(mutable=True)
     data.update(form.data)
     for name, value in values.items():
@@ -267,24 +233,16 @@ def _with_values(form: PublishForm, **values: str) -> PublishForm:
         settable="visibility" in form.fields,
     )
     fresh.is_valid()
+    fresh.errors.clear()
     return fresh
 
 
-def _text_of(upload: Upload) -> str:
-    """The text of an upload that is a single SKILL.md, for the form; "" for other packages."""
-    return upload.data.decode("utf-8", "replace") if upload.name.endswith(".md") else ""
-
-
 def _render_refusal(
-    request: ActorRequest, form: PublishForm, refused: Refusal, package: Package | None = None
+    request: ActorRequest, form: PublishForm, refused: Refusal, upload: Upload | None = None
 ) -> HttpResponse:
-    context = {
-        "form": form,
-        "can": True,
-        "problems": by_file(refused.problems, package.files if package else ()),
-        "profile": profile_cause(package) if package and not package.ok else None,
-        "refused": refused.code,
-    }
+    context = {"form": form, "can": True, "problems": by_file(refused.problems), "refused": refused.code}
+    if upload:
+        context |= _draft_context(request, form, upload, refused.problems)
     return render(request, "publish/publish.html", context, status=code_named(refused.code).http)
 
 
