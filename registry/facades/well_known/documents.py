@@ -35,9 +35,9 @@ def file_index_document(entries: Iterable[IndexEntry]) -> dict[str, Any]:
     return {"skills": rows}
 
 
-def search_document(query: str, found: Iterable[Skill], installs: Iterable[float]) -> dict[str, Any]:
+def search_document(query: str, found: Iterable[Skill], installs: Iterable[int]) -> dict[str, Any]:
     """The hits of a search. ``source`` is the skill's URL, which has its own index. ``installs``, by which
-    clients sort, is the usage score.
+    clients sort, is the rounded usage score.
     """
     return {
         "query": query,

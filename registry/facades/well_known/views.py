@@ -140,7 +140,7 @@ class SkillSearch(FacadeEndpoint):
         filters = Filters(team=query["owner"])
         hits = search(query["q"], self.actor, limit=query["limit"], filters=filters).hits
         now = timezone.now()
-        scores = [round(explain_score(hit.skill, now=now).value, 1) for hit in hits]
+        scores = [round(explain_score(hit.skill, now=now).value) for hit in hits]
         return etag.document_response(
             request, documents.search_document(query["q"], [hit.skill for hit in hits], scores)
         )
