@@ -166,3 +166,23 @@ def field_names(page: Any) -> dict[str, str]:
         for box in label.select("input", type="checkbox"):
             found.setdefault(label.text.split()[0], box.attributes["name"])
     return found
+
+
+def controls(page: Any) -> list[tuple[str, str]]:
+    """Name and value of each control that a browser sends with the page's form, without its buttons."""
+    sent: list[tuple[str, str]] = []
+    for found in parsed(page).tags("input", "select", "textarea"):
+        name, kind = found.attributes.get("name"), found.attributes.get("type", "text")
+        if name is None or kind == "file":
+            continue
+        if found.tag == "textarea":
+            text = "".join(found.pieces).removeprefix("\n")
+            sent.append((name, text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "\r\n")))
+        elif found.tag == "select":
+            chosen = found.select("option", selected="") or found.tags("option")[:1]
+            sent.extend((name, option.attributes["value"]) for option in chosen)
+        elif kind not in ("checkbox", "radio"):
+            sent.append((name, found.attributes.get("value", "").replace("\r", "").replace("\n", "")))
+        elif "checked" in found.attributes:
+            sent.append((name, found.attributes.get("value", "on")))
+    return sent

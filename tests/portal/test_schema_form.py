@@ -33,6 +33,7 @@ SCHEMA = {
         "filter": {"type": "object", "properties": {"from": {"type": "string"}}},
         "input_path": {"type": "string"},
         "when": {"$ref": "#/$defs/day"},
+        "extra": {"type": "object"},
     },
     "$defs": {"day": {"type": "string", "format": "date"}},
 }
@@ -143,12 +144,12 @@ def test_times_are_sent_in_utc_and_shown_again(format, shown, value):
 def test_values_keep_their_json_types_and_what_is_empty_is_left_out():
     form = _form(
         city="北京", days="0", rate="2", unit='"C"', level="2", alerts="false", tags="a\r\nb", sizes="1\n2",
-        colours=['"red"'], filter='{"from": "x"}', when="2026-11-21",
+        colours=['"red"'], filter__0="x", extra='{"a": 1}', when="2026-11-21",
     )  # fmt: skip
     assert _inputs(form) == {
         "city": "北京", "days": 0, "rate": 2, "unit": "C", "level": 2, "alerts": False, "verbose": False,
         "tags": ["a", "b"], "sizes": [1, 2], "colours": ["red"], "filter": {"from": "x"},
-        "when": "2026-11-21",
+        "when": "2026-11-21", "extra": {"a": 1},
     }  # fmt: skip
     assert _inputs(_form(city="x", days="1")) == {"city": "x", "days": 1, "verbose": False}
 
@@ -168,8 +169,8 @@ def test_defaults_are_filled_in_before_anything_is_sent():
         ({"city": "x", "days": "1", "rate": "nan"}, "input-2"),
         ({"city": "x", "days": "1", "unit": '"K"'}, "input-3"),
         ({"city": "x", "days": "1", "sizes": "1\nx"}, "input-8"),
-        ({"city": "x", "days": "1", "filter": "{"}, "input-10"),
-        ({"city": "x", "days": "1", "filter": "[" * 100_000}, "input-10"),
+        ({"city": "x", "days": "1", "extra": "{"}, "input-13"),
+        ({"city": "x", "days": "1", "extra": "[" * 100_000}, "input-13"),
     ],
 )
 def test_a_wrong_value_is_said_at_its_field(values, field):

@@ -112,7 +112,8 @@ class FileInputField(forms.Field):
         """Whether the control shows the value and sends it back unchanged."""
         if isinstance(value, str):
             return bool(value) and value.isprintable()
-        return is_reference(value)
+        is_named = isinstance(value, Mapping) and len(value) == 1
+        return is_named and isinstance(value.get("artifact", value.get("input")), str)  # type: ignore[attr-defined]
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return True

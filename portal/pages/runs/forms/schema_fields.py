@@ -15,13 +15,14 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.file_field import FileInputField
+from portal.pages.runs.forms.nested.shape import type_of
 from portal.pages.runs.forms.text_fields import Schema, text_field
 from portal.presenters.content.text import json_text
 from worker.files.inputs import is_file_property
 
 _MAX_RADIOS = 4  # choices; more get a select
 _MAX_CHOICES = 500
-_MAX_LABEL, _MAX_HELP = 200, 2_000  # characters
+_MAX_LABEL, _MAX_HELP, _MAX_SCHEMA = 200, 1_000, 4_000  # characters
 _MAX_BOUND = 10**300
 NULL = object()  # the cleaned value of a field that contains null, as None means an empty field
 
@@ -88,6 +89,7 @@ class JsonField(forms.CharField):
     """Cleans to any JSON value, for schemas without a control of their own."""
 
     widget = forms.Textarea
+    sub_schema = ""
 
     def clean(self, value: Any) -> Any:
         text = super().clean(value)
@@ -178,10 +180,18 @@ def _no_constant(name: str) -> None:
 def field_of(key: str, schema: Schema, *, required: bool) -> forms.Field:
     """The field for one value: a control for its type, otherwise a ``JsonField``.
 
-    Each field has the attributes ``key`` and ``sub_schema``. The latter is the schema as JSON for a
-    ``JsonField``, and "" for other fields.
+    The field has the attribute ``key``. A ``JsonField`` has ``sub_schema``, its schema as JSON, which is ""
+    for a long one.
     """
     return _with_hint(_field(key, schema, _common(key, schema, required)), key, schema)
+
+
+def choice_count(schema: Schema) -> int:
+    """The number of choices in the field for the schema."""
+    items = schema.get("items")
+    rows = [schema.get(name) for name in ("enum", "oneOf", "anyOf")]
+    rows.append(items.get("enum") if isinstance(items, Mapping) else None)
+    return max(len(each) if isinstance(each, list) else 0 for each in rows)
 
 
 def json_field(key: str, schema: Schema, *, required: bool) -> forms.Field:
@@ -199,9 +209,23 @@ def _common(key: str, schema: Schema, required: bool) -> dict[str, Any]:
 
 def _with_hint(field: forms.Field, key: str, schema: Schema) -> forms.Field:
     field.help_text = " ".join(str(text) for text in (field.help_text, _format_hint(field)) if text)
-    text = json_text(schema) if isinstance(field, JsonField) else ""
-    field.key, field.sub_schema = key[:_MAX_LABEL], text  # type: ignore[attr-defined]
+    field.key = key[:_MAX_LABEL]  # type: ignore[attr-defined]
+    if isinstance(field, JsonField):
+        field.sub_schema = json_text(schema) if _is_short(schema) else ""
     return field
+
+
+def _is_short(schema: Schema) -> bool:
+    """Whether the schema's JSON has at most about ``_MAX_SCHEMA`` characters."""
+    size, pending = 0, list[Any]([schema])
+    while pending and size <= _MAX_SCHEMA:
+        value: Any = pending.pop()
+        size += 4 + (len(value) if isinstance(value, str) else 0)
+        if isinstance(value, Mapping):
+            pending += [*value, *value.values()] if len(value) < _MAX_SCHEMA else [" " * _MAX_SCHEMA]
+        elif isinstance(value, list):
+            pending += value[:_MAX_SCHEMA]
+    return size <= _MAX_SCHEMA
 
 
 def _format_hint(field: forms.Field) -> Any:
@@ -215,7 +239,11 @@ def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:
         return FileInputField(**common)
     if choices := _values(schema):
         return _choice(_choices(choices, blank=not common["required"]), common)
-    kind = _type(schema)
+    if rows := _titled_constants(schema):
+        return _choice(
+            [("", "—"), *rows] if not common["required"] or len(rows) > _MAX_RADIOS else rows, common
+        )
+    kind = type_of(schema)
     if kind == "string":
         return text_field(key, schema, common)
     if kind in ("integer", "number"):
@@ -227,19 +255,21 @@ def _field(key: str, schema: Schema, common: dict[str, Any]) -> forms.Field:
     return _json(common)
 
 
-def _type(schema: Schema) -> str:
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        real = [name for name in kind if name != "null"]
-        return str(real[0]) if len(real) == 1 else ""
-    return kind if isinstance(kind, str) else ""
-
-
 def _values(schema: Schema) -> Sequence[Any]:
     if "const" in schema:
         return [schema["const"]]
     values = schema.get("enum")
     return values if isinstance(values, list) and len(values) <= _MAX_CHOICES else []
+
+
+def _titled_constants(schema: Schema) -> list[tuple[str, Any]]:
+    """The choices of a ``oneOf`` or ``anyOf`` whose branches are constants with titles."""
+    rows = schema.get("oneOf") or schema.get("anyOf")
+    if not isinstance(rows, list) or not 1 < len(rows) <= _MAX_CHOICES:
+        return []
+    if not all(isinstance(row, Mapping) and "const" in row for row in rows):
+        return []
+    return [(json.dumps(row["const"]), str(row.get("title") or row["const"])[:_MAX_LABEL]) for row in rows]
 
 
 def _choices(values: Sequence[Any], *, blank: bool) -> list[tuple[str, Any]]:
@@ -292,7 +322,7 @@ def _list(schema: Schema, common: dict[str, Any]) -> forms.Field:
         return _json(common)
     if values := _values(items):
         return ChoicesField(choices=_choices(values, blank=False)[-len(values) :], **common)
-    kind = _type(items)
+    kind = type_of(items)
     if kind not in ("string", "integer", "number", "boolean"):
         return _json(common)
     return LinesField(item_type=kind, widget=forms.Textarea(attrs={"rows": 3, "class": "grows"}), **common)

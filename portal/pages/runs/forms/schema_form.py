@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from django import forms
 from django.core.files.uploadedfile import UploadedFile
+from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from portal.pages.runs.forms.file_field import FileInputField, StoredFile
-from portal.pages.runs.forms.schema_fields import field_of
-from portal.pages.runs.forms.text_fields import Schema, text_area
+from portal.pages.runs.forms.nested.builder import MAX_FIELDS, FormBuilder, submitted
+from portal.pages.runs.forms.nested.nodes import FormPart
+from portal.pages.runs.forms.nested.shape import properties
+from portal.pages.runs.forms.text_fields import Schema
 from registry.packages.problems import Problem
 from registry.packages.schemas.validate import validate
 
 OUTPUT_DIR = "output_dir"
-_MAX_FIELDS = 200
 
 Store = Callable[["UploadedFile[bytes]"], StoredFile]
 
 
 class SchemaForm(forms.Form):
-    """One field for each of the first ``_MAX_FIELDS`` properties of ``schema``; cleaned fields become the
-    inputs of a run.
+    """Fields for the first 200 properties of ``schema``; cleaned fields become the inputs of a run.
 
     Fields are named ``input-0``, ``input-1`` …, because keys of an untrusted schema may be invalid ids.
-    ``unmapped`` contains the given ``inputs`` that have no field.
+    ``root`` is the tree of the fields. ``unmapped`` contains the given ``inputs`` that have no field.
     """
 
     def __init__(
@@ -40,96 +42,74 @@ class SchemaForm(forms.Form):
     ) -> None:
         super().__init__(**more)
         self.schema = schema
-        self.names: dict[str, str] = {}  # key → field name
-        given = defaults(schema) if inputs is None else inputs
-        for number, (key, sub, required) in enumerate(properties(schema)):
-            name = f"input-{number}"
-            field = field_of(key, sub, required=required)
-            if key in given:
-                value = given[key]
-                field.initial = field.initial_value(value) if hasattr(field, "initial_value") else value
-                if "\n" in str(field.initial) and type(field.widget) is forms.TextInput:
-                    field.widget = text_area(field.widget.attrs)
-            if isinstance(field, FileInputField):
-                field.widget.artifacts = artifacts
-            self.fields[name], self.names[key] = field, name
-        self.unmapped = {key: value for key, value in given.items() if key not in self.names}
+        builder = FormBuilder(self, schema, artifacts)
+        self.root = builder.root_group(inputs, defaults(schema))
+        keys = {node.key for node in self.root.children}
+        self.unmapped = {key: value for key, value in (inputs or {}).items() if key not in keys}
+        if builder.defaults:
+            sent = self.data.lists() if isinstance(self.data, MultiValueDict) else ()
+            self.data = MultiValueDict(
+                [*sent, *((name, submitted(field)) for name, field in builder.defaults.items())]
+            )
+
+    @property
+    def nodes(self) -> list[FormPart]:
+        return self.root.children
 
     def clean(self) -> dict[str, Any]:
         """Validates valid fields against the schema even if others are invalid, to show all errors at
         once.
         """
         cleaned = super().clean() or {}
+        self.root.check(lambda name, upload: upload)
         if self.errors:
-            valid = {
-                key: cleaned[name]
-                for key, name in self.names.items()
-                if cleaned.get(name) is not None and not isinstance(self.fields[name], FileInputField)
-            }
-            found = validate(self.schema, valid)
-            self.add_problems([problem for problem in found if pointer_key(problem.path) in valid])
+            valid = self.root.value(lambda name, upload: None)
+            self.add_problems([each for each in validate(self.schema, valid) if self._concerns(each, valid)])
         return cleaned
+
+    def _concerns(self, problem: Problem, values: Any) -> bool:
+        """Whether the problem is that of one valid field, so that no missing value can be its reason."""
+        node, rest = self.root.at(pointer_parts(problem.path))
+        if node.kind != "field" or node.name in self.errors or self.cleaned_data.get(node.name) is None:
+            return False
+        return not rest or not isinstance(self.fields[node.name], FileInputField)
+
+    def keep_uploads(self, store: Store) -> None:
+        """Stores the valid uploads, so that the form shows them when it is drawn again."""
+        for name, value in self.cleaned_data.items():
+            if isinstance(value, UploadedFile):
+                self.fields[name].widget.stored = store(value)
 
     def inputs(self, store: Store) -> dict[str, Any]:
         """The inputs of the run, by property; empty fields are omitted.
 
         Calls ``store`` for each upload. The form then shows the stored file if the run is refused.
         """
-        values: dict[str, Any] = {}
-        for key, name in self.names.items():
-            value = self.cleaned_data.get(name)
-            if isinstance(value, UploadedFile):
-                stored = store(value)
-                self.fields[name].widget.stored = stored
-                value = {"input": stored.uid}
-            if value is not None:
-                values[key] = value
-        return values
+
+        def stored_file(name: str, upload: UploadedFile[bytes]) -> dict[str, str]:
+            self.fields[name].widget.stored = stored = store(upload)
+            return {"input": stored.uid}
+
+        return dict(self.root.value(stored_file))
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
         """Adds each problem of a refused request to the field that its path names, otherwise to the form."""
         for problem in problems:
-            key = pointer_key(problem.path)
-            rest = problem.path.split("/", 2)[2:]
+            node, rest = self.root.at(pointer_parts(problem.path))
             where = f" ({'/'.join(rest)})" if rest else ""
             error = forms.ValidationError(problem.message(gettext) + where, code=problem.code)
-            self.add_error(self.names.get(key) if key else None, error)
+            self.add_error(node.name if node.name in self.fields else None, error)
+
+
+def pointer_parts(path: str) -> list[str]:
+    """The parts of a JSON pointer: ["city", "0"] for "/city/0"; [] if ``path`` is not a pointer."""
+    parts = path.split("/")[1:] if path.startswith("/") else []
+    return [part.replace("~1", "/").replace("~0", "~") for part in parts]
 
 
 def pointer_key(path: str) -> str:
     """The first key of a JSON pointer: "city" for "/city/0"; "" if ``path`` is not a pointer."""
-    return path.split("/")[1].replace("~1", "/").replace("~0", "~") if path.startswith("/") else ""
-
-
-def properties(schema: Schema) -> list[tuple[str, Schema, bool]]:
-    """Key, schema and required flag of the first ``_MAX_FIELDS`` properties.
-
-    A local ``$ref`` of a property is replaced by its target, once.
-    """
-    rows = schema.get("properties")
-    if not isinstance(rows, Mapping):
-        return []
-    names = schema.get("required")
-    required = {key for key in names if isinstance(key, str)} if isinstance(names, list) else set()
-    return [
-        (str(key), _resolve(schema, sub), key in required) for key, sub in list(rows.items())[:_MAX_FIELDS]
-    ]
-
-
-def _resolve(schema: Schema, sub: object) -> Schema:
-    if not isinstance(sub, Mapping):
-        return {}
-    reference = sub.get("$ref")
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return sub
-    found: Any = schema
-    for part in reference[2:].split("/"):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return (
-        {**found, **{key: value for key, value in sub.items() if key != "$ref"}}
-        if isinstance(found, Mapping)
-        else sub
-    )
+    return next(iter(pointer_parts(path)), "")
 
 
 def defaults(schema: Schema) -> dict[str, Any]:
@@ -137,12 +117,13 @@ def defaults(schema: Schema) -> dict[str, Any]:
 
     A property ``output_dir`` without default gets "output", so that the files of the run are kept.
     """
+    rows = list(islice(properties(schema, schema), MAX_FIELDS))
     values = {
         key: sub["const"] if "const" in sub else sub["default"]
-        for key, sub, _required in properties(schema)
+        for key, sub, _required in rows
         if "default" in sub or "const" in sub
     }
-    if OUTPUT_DIR not in values and any(key == OUTPUT_DIR for key, _sub, _required in properties(schema)):
+    if OUTPUT_DIR not in values and any(key == OUTPUT_DIR for key, _sub, _required in rows):
         values[OUTPUT_DIR] = "output"
     return values
 

@@ -171,9 +171,14 @@ class RunForm:
             debug=bool(self.options.value("debug")),
         )
 
-    def clear_errors(self) -> None:
-        """Removes the errors but keeps the submitted values, for a form that is not complete yet."""
+    def clear_errors(self, store: Store | None = None) -> None:
+        """Shows the submitted values without errors, for a form that is not complete yet.
+
+        Calls ``store`` for each upload of the inputs, because a browser can't resend uploads.
+        """
         self.is_valid()
+        if store and isinstance(self.inputs, SchemaForm):
+            self.inputs.keep_uploads(store)
         for form in self.forms:
             form.errors.clear()
 

@@ -68,8 +68,8 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         return _render_not_runnable(request, runnable)
     run_form = _run_form(request, runnable, source)
     if request.method == "POST":
-        if "show_fields" in request.POST:
-            run_form.clear_errors()
+        if "show_fields" in request.POST or "redraw" in request.POST:
+            run_form.clear_errors(lambda upload: _store(upload, request.actor))
         elif "show_request" in request.POST:
             run_form.show_request(lambda upload: _store(upload, request.actor))
         elif "add_rows" not in request.POST and (run := _start(request, run_form, source)):
