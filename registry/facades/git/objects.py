@@ -34,7 +34,7 @@ class BuiltRepository:
         return (_PROGRAM if executable else _FILE), self._add(Blob.from_string(data))
 
     def folder(self, entries: Mapping[str, Entry]) -> Entry:
-        """The folder with the entries, which can be files and other folders, by their path in it."""
+        """A folder with these entries by path. An entry is a file or another folder."""
         direct: dict[str, Entry] = {}
         nested: dict[str, dict[str, Entry]] = {}
         for path, entry in entries.items():
