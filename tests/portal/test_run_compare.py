@@ -6,8 +6,9 @@ import pytest
 from django.utils import translation
 
 from portal.presenters.status import TONES
-from tests.factories.runs import HOSTILE, add_log, make_hostile_run, make_run
-from tests.pages import is_chinese, messages, part, select
+from tests.factories.runs import HOSTILE, add_artifact, add_log, make_hostile_run, make_run
+from tests.factories.skills import PNG
+from tests.pages import is_chinese, messages, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5")]
 
@@ -32,6 +33,26 @@ def test_two_ticked_runs_lead_to_what_differs(browse, bob, pair):
     for text in ("/city", "&quot;上海&quot;", "another"):
         assert text in page
     assert (part(page, "inputs")["state"], part(page, "output")["state"]) == ("different", "same")
+
+
+def test_images_are_compared_side_by_side_and_equal_files_folded(browse, bob, pair):
+    for run, color in zip(pair, (b"red", b"blue"), strict=True):
+        add_artifact(run, "out/plot.png", PNG + color)
+        add_artifact(run, "out/same.csv", b"a,b\n")
+    add_artifact(pair[1], "out/new.txt", b"new")
+    add_artifact(pair[1], "out/new.jpg", b"new")
+    page = browse(bob).get(f"/runs/{pair[0].uid}/compare/{pair[1].uid}/")
+    sources = {
+        images["value"]: [image["src"] for image in images.tags("img")] for images in parts(page, "images")
+    }
+    assert sources == {
+        "out/plot.png": [f"/runs/{run.uid}/images/out/plot.png" for run in pair],
+        "out/new.jpg": [f"/runs/{pair[1].uid}/images/out/new.jpg"],
+    }
+    folded = part(page, "equal-files")
+    assert folded.tag == "details"
+    assert "out/same.csv" in folded
+    assert "out/new.txt" not in folded
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])

@@ -54,11 +54,9 @@ def remove_view(user: User, uid: str) -> SavedRunView | None:
 
 
 def export_person(user: User) -> Mapping[str, Any]:
-    return {
-        "saved_run_views": [
-            {"name": view.name, "query": view.query} for view in user.saved_run_views.order_by("pk")
-        ]
-    }
+    """The names and queries of the user's views."""
+    views = SavedRunView.objects.filter(user=user).order_by("pk")
+    return {"saved_run_views": [{"name": view.name, "query": view.query} for view in views]}
 
 
 def erase_person(user: User) -> Iterable[str]:

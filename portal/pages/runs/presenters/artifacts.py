@@ -52,10 +52,13 @@ def artifact_rows(artifacts: Iterable[Artifact]) -> list[ArtifactRow]:
         content = _content(file) if read < _MAX_READ and file.size <= left else None
         read += content is not None
         left -= file.size if content else 0
-        rows.append(
-            ArtifactRow(file, number, _suffix(file) in _IMAGES and file.size <= _MAX_IMAGE_BYTES, content)
-        )
+        rows.append(ArtifactRow(file, number, is_image(file.path, file.size), content))
     return rows
+
+
+def is_image(path: str, size: int) -> bool:
+    """Whether pages show the file as an image, by its name and size."""
+    return _suffix(path) in _IMAGES and size <= _MAX_IMAGE_BYTES
 
 
 def image_type(first: bytes) -> str:
@@ -65,12 +68,12 @@ def image_type(first: bytes) -> str:
     return next((kind for signature, kind in _SIGNATURES if first.startswith(signature)), "")
 
 
-def _suffix(file: Artifact) -> str:
-    return file.path.rpartition("/")[2].rpartition(".")[2].lower()
+def _suffix(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[2].lower()
 
 
 def _content(file: Artifact) -> DisplayValue | None:
-    suffix = _suffix(file)
+    suffix = _suffix(file.path)
     if suffix not in _TEXTS or not 0 < file.size <= _MAX_BYTES:
         return None
     try:

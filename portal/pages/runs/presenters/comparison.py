@@ -8,6 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from portal.pages.runs.presenters.artifacts import is_image
 from portal.pages.runs.presenters.timeline import PLATFORM
 from portal.presenters.skill.comparison import line_groups
 from portal.presenters.skill.names import skill_names
@@ -15,7 +16,7 @@ from portal.presenters.status import TONES
 from portal.templatetags.skillquay import milliseconds, short_digest
 from registry.identity.actors import Actor
 from worker.models import Run
-from worker.run_views.compare import RunComparison, RunFact, StepPair
+from worker.run_views.compare import ArtifactPair, RunComparison, RunFact, StepPair
 
 _FACTS: dict[str, Promise] = {
     "skill": _("Skill"),
@@ -66,6 +67,8 @@ def comparison_context(before: Run, after: Run, found: RunComparison, actor: Act
         "found": found,
         "different": [fact for fact in facts if not fact["same"]],
         "equal": [fact for fact in facts if fact["same"]],
+        "different_files": [_file(pair) for pair in found.files if pair.kind != "same"],
+        "equal_files": [_file(pair) for pair in found.files if pair.kind == "same"],
         "steps": [_step(pair) for pair in found.steps],
         "log": line_groups(found.log, "log"),
         "log_same": not found.log.too_large and found.log.removed == found.log.added == 0,
@@ -88,6 +91,13 @@ def _label(name: str, value: str) -> str:
     if name == "duration_ms":
         return milliseconds(float(value)) if value else ""
     return short_digest(value) if name == "digest" else value
+
+
+def _file(pair: ArtifactPair) -> dict[str, Any]:
+    """A pair of files for templates; ``image_sides`` names the sides to show as images."""
+    sides = [side for side in ("before", "after") if getattr(pair, side)]
+    images = [side for side in sides if is_image(pair.path, getattr(pair, side).size)]
+    return {"path": pair.path, "before": pair.before, "after": pair.after, "image_sides": images}
 
 
 def _step(pair: StepPair) -> dict[str, Any]:
