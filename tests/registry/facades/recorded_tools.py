@@ -25,10 +25,10 @@ ENTRY = {
     "frontmatter": {"name": str, "description": str, "metadata": {"version": str}},
     "resources": [{"uri": str, "digest": str, "size": int}],
 }
-OWN_SCHEMA = Unread("hosts show what the tool's outputSchema declares; it is the server's own")
+OWN_SCHEMA = Unread("hosts read the tool's outputSchema, which is the server's own: objects, not paths")
 LOADED = {
     "content": [{"type": "text", "text": str}],
-    "structuredContent": {"id": OWN_SCHEMA, "content": str, "files": list},
+    "structuredContent": {"id": str, "content": str, "files": OWN_SCHEMA},
     "isError": False,
     "resultType": "complete",
 }

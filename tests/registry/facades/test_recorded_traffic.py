@@ -166,6 +166,6 @@ def test_each_recorded_request_is_replayed(shared):
     text = (shared / "clients/traffic.md").read_text()
     found = list(shapes(text))
     assert len(found) == text.count("\n```") / 2 > 100
-    tables = (recorded.WELL_KNOWN, recorded.CLAWHUB, recorded.GIT, recorded.APM)
-    tables += (tools.MCP, tools.ANTHROPIC, tools.OPENAI)
+    tables = [recorded.WELL_KNOWN, recorded.CLAWHUB, recorded.GIT, recorded.APM]
+    tables += [tools.MCP, tools.ANTHROPIC, tools.OPENAI]
     assert set(found) == {exchange.recorded for rows in tables for exchange in rows}
