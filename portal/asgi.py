@@ -22,6 +22,7 @@ from portal.health import http_metrics
 from portal.health.endpoints import HealthEndpoints
 from portal.streaming.access_log import AccessLog
 from portal.streaming.bridge import WsgiBridge
+from portal.streaming.changes.middleware import ChangesMiddleware
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
 from portal.streaming.install_links.middleware import InstallLinks
@@ -54,7 +55,8 @@ class Application:
             max_queue_s=settings.SKILLQUAY_MAX_QUEUE_SECONDS,
             overloaded=_refuse,
         )
-        app = EventMiddleware(WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django)))))
+        waiting = WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django))))
+        app = ChangesMiddleware(EventMiddleware(waiting))
         front = BodyMiddleware(HealthEndpoints(app))
         keeps = settings.SKILLQUAY_KEEP_ANSWERS
         self.app = InstallLinks(

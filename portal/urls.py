@@ -17,6 +17,7 @@ from portal.pages.glossary import urls as glossary
 from portal.pages.home import urls as home
 from portal.pages.imports import urls as imports
 from portal.pages.listing import urls as listing
+from portal.pages.live import urls as live
 from portal.pages.match import urls as match
 from portal.pages.memory import urls as memory
 from portal.pages.notifications import urls as notifications
@@ -52,6 +53,7 @@ from worker.facades.mcp import urls as mcp
 urlpatterns: list[URLPattern | URLResolver] = [
     *home.urlpatterns,
     *palette.urlpatterns,
+    *live.urlpatterns,
     *styleguide.urlpatterns,
     *account.urlpatterns,
     *security.urlpatterns,

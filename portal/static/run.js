@@ -35,7 +35,7 @@
         const old = document.getElementById(part.id);
         const busyHere = old?.contains(document.activeElement) && part.id !== "run-outcome";
         const opened = old?.querySelector("details[open]:not([data-opened])");
-        if (part.dataset.mark) document.title = part.dataset.mark + document.title.slice(1);
+        if (part.dataset.mark) document.title = document.title.replace(/^(\(\d+\) )?./u, `$1${part.dataset.mark}`);
         if (old && !(opened && part.id === "run-steps") && !busyHere && old.innerHTML !== part.innerHTML) old.replaceWith(part);
       }
       const fresh = page.getElementById("log-new");

@@ -146,25 +146,6 @@
     for (const row of all("[data-runs]")) row.hidden = !ids(row.dataset.runs).some((id) => ticked.includes(id));
   });
 
-  // Refreshes parts of a page: <section id data-refresh="10"> is fetched again every 10 seconds.
-  const content = (part) => part.innerHTML.replace(/name="csrfmiddlewaretoken" value="\w+"/g, "");
-  const refresh = async () => {
-    if (document.hidden) return;
-    const answer = await fetch(location.href);
-    if (!answer.ok) return;
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const part of all("[data-refresh]")) {
-      const next = page.getElementById(part.id);
-      const busy = part.contains(document.activeElement) || part.querySelector("details[open], :checked");
-      if (!next || busy) continue;
-      if (content(part) !== content(next)) part.innerHTML = next.innerHTML;
-      if (!next.dataset.refresh) delete part.dataset.refresh;
-    }
-    if (!document.querySelector("[data-refresh]")) clearInterval(timer);
-  };
-  const live = document.querySelector("[data-refresh]");
-  const timer = live && setInterval(refresh, 1000 * live.dataset.refresh);
-
   // Scrolls a finished log to its end.
   for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
 

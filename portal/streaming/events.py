@@ -19,7 +19,7 @@ MAX_STREAM_S = 300.0  # after this time, the client reconnects from its last pos
 STALL_TIMEOUT_S = 60.0  # limit for a client to read the sent data
 _MAX_CONCURRENT = 2  # web threads used by all followers together, so that other pages find a free one
 _EVENTS = re.compile(r"/api/v1/runs/([0-9a-z]{26})/events")
-_LIVE = re.compile(r"/(?:runs|imports)/[0-9a-z]{26}/live/")
+_LIVE = re.compile(r"/(?:(?:runs|imports)/[0-9a-z]{26}/)?live/")
 EVENT_STREAM_HEAD = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"cache-control", b"private, no-store"),

@@ -73,7 +73,7 @@ class RowWatcher:
             started = time.monotonic()
             queried = frozenset(self.waiting)  # others may start to wait during the query
             try:
-                rows = await _query(self.query, queried)
+                rows = await run_query(self.query, queried)
             except Error as error:
                 return self._fail(error)
             for uid, waiter in self._all_waiters():
@@ -144,7 +144,7 @@ async def events_since(uid: str, position: str) -> tuple[EventBatch, bytes]:
     """The events after ``position``, and their text as bytes; clients at one position share a query."""
     key = (uid, position)
     if key not in _reads_in_progress:
-        future = _reads_in_progress[key] = asyncio.ensure_future(_query(_read_events, *key))
+        future = _reads_in_progress[key] = asyncio.ensure_future(run_query(_read_events, *key))
         future.add_done_callback(lambda _: _reads_in_progress.pop(key, None))
     return await asyncio.shield(_reads_in_progress[key])
 
@@ -156,11 +156,11 @@ def _read_events(uid: str, position: str) -> tuple[EventBatch, bytes]:
     return batch, batch.text.encode()
 
 
-async def _query(query: Callable[..., Any], *arguments: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(_threads, _query_in_thread, query, *arguments)
+async def run_query(query: Callable[..., Any], *arguments: Any) -> Any:
+    return await asyncio.get_running_loop().run_in_executor(_threads, _run_in_thread, query, *arguments)
 
 
-def _query_in_thread(query: Callable[..., Any], *arguments: Any) -> Any:
+def _run_in_thread(query: Callable[..., Any], *arguments: Any) -> Any:
     """Runs ``query``; retries once with a new connection, because the old one may be broken."""
     if time.monotonic() - getattr(_thread, "since", 0.0) > CONNECTION_S:
         connection.close()

@@ -9,9 +9,9 @@ SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # and of protocols that the site will serve.
 _RESERVED = """
     account anthropic api apm approvals c canonical clawhub collections docs errors events failures find
-    forgot-password git glossary held hooks imports join listing match mcp memory new notifications npm openai
-    otlp preferences publish reset-password rules runs schedules settings shared sign-in sign-out sign-up site
-    skills static styleguide teams v1
+    forgot-password git glossary held hooks imports join listing live match mcp memory new notifications npm
+    openai otlp preferences publish reset-password rules runs schedules settings shared sign-in sign-out
+    sign-up site skills static styleguide teams v1
 """
 RESERVED_SLUGS = frozenset(_RESERVED.split())
 
