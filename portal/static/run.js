@@ -22,6 +22,35 @@
     set(true);
   }
 
+  // <button data-notify="run id" data-on data-blocked hidden>: shows a notification of the system when the run ends.
+  const button = document.querySelector("[data-notify]"), key = `notify ${button?.dataset.notify}`;
+  const label = button?.querySelector("[data-label]"), off = label?.textContent;
+  const showNotify = () => {
+    const isBlocked = Notification.permission === "denied", isOn = !isBlocked && sessionStorage.getItem(key) === "1";
+    button.setAttribute("aria-pressed", String(isOn));
+    label.textContent = isBlocked ? button.dataset.blocked : isOn ? button.dataset.on : off;
+  };
+  if (button && "Notification" in window && isSecureContext) {
+    button.hidden = false;
+    showNotify();
+    button.addEventListener("click", async () => {
+      const isOn = button.getAttribute("aria-pressed") === "true";
+      if (!isOn && Notification.permission === "default") await Notification.requestPermission();
+      sessionStorage.setItem(key, !isOn && Notification.permission === "granted" ? "1" : "0");
+      showNotify();
+    });
+  }
+  const notifyOfEnd = () => {
+    if (!button || button.hidden) return;
+    if (button.getAttribute("aria-pressed") === "true") {
+      const pill = document.getElementById("run-pill").textContent.trim().replace(/\s+/g, " ");
+      const shown = new Notification(document.title.replace(/^\(\d+\) /, ""), { body: pill, tag: key });
+      shown.onclick = () => { window.focus(); shown.close(); };
+    }
+    sessionStorage.removeItem(key);
+    button.hidden = true;
+  };
+
   // <div data-live="…" data-events="…">: an event triggers a request for HTML that the server renders.
   const live = document.querySelector("[data-live]");
   if (live) {
@@ -60,6 +89,7 @@
         if (answer.ok) show(await answer.text());
       } catch { /* the network is down: the next request may succeed */ }
       if (over) {
+        notifyOfEnd();
         clearInterval(timer);
         log?.removeAttribute("role");
         log?.removeAttribute("aria-live");

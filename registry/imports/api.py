@@ -217,6 +217,20 @@ class ImportDetail(Endpoint):
         return etag.document_response(request, document)
 
 
+class ImportCancel(Endpoint):
+    required_actions = {"POST": (Action.PUBLISH,)}
+    requires_sign_in = True
+
+    @operation("cancel_import", "Cancel an import", answer=ImportSummaryDoc)
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Ends the import as failed with `IMPORT_CANCELLED`. Skills that it had already published stay. An
+        import that has already ended stays unchanged.
+        """
+        queue.cancel_import(sources.find_import(uid, self.actor), self.actor)
+        return etag.document_response(request, import_summary(sources.find_import(uid, self.actor)))
+
+
 class Sources(Endpoint):
     required_actions = {"GET": (Action.SEE,)}
     requires_sign_in = True

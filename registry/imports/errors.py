@@ -91,6 +91,10 @@ TEAM_REQUIRED = declare("TEAM_REQUIRED")(
 IMPORT_UNDER_WAY = declare("IMPORT_UNDER_WAY", lambda *, id: ..., http=409, retryable=True)(
     _("This source is already being imported."), _("Wait for the import %(id)s to finish.")
 )
+IMPORT_CANCELLED = declare("IMPORT_CANCELLED")(
+    _("The import was cancelled. Skills that it had already published stay."),
+    _("Import again to publish the remaining skills."),
+)
 IMPORT_USER_MISSING = declare("IMPORT_USER_MISSING")(
     _("The user who requested this import no longer exists or is inactive."),
     _("Import again with an account that can publish for the team."),

@@ -14,7 +14,7 @@ from registry.core.leases import MAX_ATTEMPTS, Lease, claim, expired
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
-from registry.imports.errors import IMPORT_ERROR, IMPORT_UNDER_WAY, IMPORT_USER_MISSING
+from registry.imports.errors import IMPORT_CANCELLED, IMPORT_ERROR, IMPORT_UNDER_WAY, IMPORT_USER_MISSING
 from registry.models import Import, ImportStatus, Source
 from registry.packages.problems import Problem
 from registry.versions.publishing.version_rows import serialize_problem
@@ -53,6 +53,30 @@ def request_import(source: Source, actor: Actor) -> Import:
         audit.record(actor, "import.request", source.location, team=source.team, kind=source.kind)
         transaction.on_commit(wake_workers)
     return report
+
+
+def cancel_import(report: Import, actor: Actor) -> bool:
+    """Ends the import as failed with IMPORT_CANCELLED; returns False if it had already ended. Requires
+    permission to publish for the team.
+
+    A worker that runs the import loses its lease, so it stops before it publishes its next batch.
+    """
+    require(actor, Action.PUBLISH, team=report.source.team)
+    with transaction.atomic():
+        ended = Import.objects.filter(pk=report.pk, finished_at=None).update(
+            status=ImportStatus.FAILED,
+            problems=[serialize_problem(IMPORT_CANCELLED.problem())],
+            finished_at=timezone.now(),
+            lease_until=None,
+        )
+        if ended:
+            source = report.source
+            audit.record(actor, "import.cancel", source.location, team=source.team, kind=source.kind)
+    return bool(ended)
+
+
+def is_cancelled(report: Import) -> bool:
+    return any(problem["code"] == IMPORT_CANCELLED.name for problem in report.problems)
 
 
 def start_import(source: Source, actor: Actor) -> ImportLease:

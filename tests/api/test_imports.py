@@ -1,8 +1,10 @@
 """Imports and sources by the API: asked for, done elsewhere, read with their rows, private to the team."""
 
 import pytest
+from django.utils import timezone
 
 from registry.imports import queue
+from registry.imports.run_import import run_import
 from registry.models import Import, Skill, Source
 from tests.api.conftest import assert_error, session_api
 from tests.factories.trees import skill_md, tar_tree, write_tree, zip_tree
@@ -182,3 +184,24 @@ def test_asking_wakes_a_worker_once_it_is_committed(
     with django_capture_on_commit_callbacks(execute=True):
         archived(as_bob, zip_tree({"a/SKILL.md": skill_md("a")}))
     assert woken == [1]
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+def test_cancelled_import_publishes_nothing_more(as_bob, as_charlie, team, is_running):
+    uid = archived(as_bob, zip_tree({"skills/a/SKILL.md": skill_md("a")})).json()["id"]
+    lease = queue.claim_next(timezone.now()) if is_running else None
+    assert as_charlie.post(f"imports/{uid}/cancel").status_code == 404
+    report = as_bob.post(f"imports/{uid}/cancel").json()
+    assert (report["status"], report["problems"][0]["code"]) == ("failed", "IMPORT_CANCELLED")
+    assert report["finished_at"]
+    if lease:
+        run_import(lease, queue.requesting_actor(lease))
+    assert import_waiting() == 0
+    assert not Skill.objects.exists()
+    assert as_bob.get(f"imports/{uid}").json()["problems"][0]["code"] == "IMPORT_CANCELLED"
+
+
+def test_ended_import_is_not_cancelled(as_bob, team):
+    uid = archived(as_bob, zip_tree({"skills/a/SKILL.md": skill_md("a")})).json()["id"]
+    import_waiting()
+    assert as_bob.post(f"imports/{uid}/cancel").json()["status"] == "done"

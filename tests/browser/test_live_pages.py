@@ -54,3 +54,29 @@ def test_list_shows_runs_that_start_elsewhere_and_keeps_the_readers_state(page, 
     row.locator("[data-state=succeeded]").wait_for(timeout=15_000)
     assert box.is_checked()
     assert page.evaluate("[window.loaded, document.activeElement.value]") == [True, ticked.uid]
+
+
+def test_run_page_notifies_when_the_run_ends(page, sign_in, bob, alice, team):
+    version = publish_files(prompt_files(), team=team, user=alice, visibility="public")
+    run = make_run(version, bob, team, status="running", finished_at=None, result=None, message="")
+    page.add_init_script("""
+        window.shown = [];
+        window.Notification = class {
+            static permission = "default";
+            static async requestPermission() { this.permission = "granted"; }
+            constructor(title, options) { window.shown.push([title, options.body]); }
+        };
+    """)
+    sign_in(bob)
+    page.goto(f"/runs/{run.uid}/")
+    button = page.locator("[data-notify]")
+    button.click()
+    page.wait_for_selector("[data-notify][aria-pressed=true]")
+    page.reload()  # the choice survives; permission is part of the browser, which the script replaces
+    page.evaluate("Notification.permission = 'granted'")
+    assert page.evaluate("sessionStorage.length") == 1
+    run.status, run.finished_at = "succeeded", timezone.now()
+    run.save()
+    button.wait_for(state="hidden", timeout=15_000)
+    assert page.evaluate("shown.length") == 1
+    assert page.evaluate("[shown[0][0].startsWith('✓'), sessionStorage.length]") == [True, 0]

@@ -182,3 +182,19 @@ def test_the_way_here_is_on_the_pages_beside(browse, alice, public):
     client = browse(alice)
     assert 'href="/imports/new/"' in client.get("/publish/").text
     assert 'href="/imports/?team=docs"' in client.get("/teams/docs/").text
+
+
+def test_queued_import_is_cancelled_on_its_page(browse, alice, repository):
+    client = browse(alice)
+    address = _post(client, location=repository.url)["Location"]
+    page = client.get(address).text
+    assert "cancel-import" in actions(page)
+    assert "source-reimport" not in actions(page)
+    client.post(f"{address}cancel/")
+    import_waiting()
+    page = client.get(address).text
+    assert "IMPORT_CANCELLED" in codes(page)
+    assert "source-reimport" in actions(page)
+    assert "cancel-import" not in actions(page)
+    assert not Skill.objects.exists()
+    assert not [each for each in parts(client.get("/"), "need") if each["data-kind"] == "import"]

@@ -64,7 +64,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 def live(request: ActorRequest, uid: str) -> HttpResponse:
     """Renders only the part of the report page that changes during the import."""
     report = sources.find_import(uid, request.actor)
-    return render(request, "imports/progress.html", _context(request, report))
+    return render(request, "imports/progress.html", _context(request, report) | {"is_part": True})
 
 
 @signed_in_action
@@ -73,6 +73,15 @@ def again(request: ActorRequest, uid: str) -> HttpResponse:
     with show_refusals(request):
         return redirect("import", queue.request_import(source, request.actor).uid)
     return redirect("imports")
+
+
+@signed_in_action
+def cancel(request: ActorRequest, uid: str) -> HttpResponse:
+    report = sources.find_import(uid, request.actor)
+    with show_refusals(request):
+        if queue.cancel_import(report, request.actor):
+            messages.success(request, _("Import cancelled. Skills that it had already published stay."))
+    return redirect("import", uid)
 
 
 @signed_in_action
@@ -149,6 +158,7 @@ def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
         "total": report.rows.count(),
         "outcome": request.GET.get("outcome", ""),
         "problems": _documents(load_problems(report)),
+        "cancelled": queue.is_cancelled(report),
         "page": pages,
         "rows": _report_rows(pages.object_list, report, request.actor),
         "may_import": may(request.actor, Action.PUBLISH, team=report.source.team),

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 
 from portal.presenters.skill.names import skill_names
 from registry.identity.actors import Actor
+from registry.imports.queue import is_cancelled
 from registry.imports.report import load_problems
 from registry.models import Import, ImportStatus, Source
 from registry.review.findings import list_held_versions
@@ -105,7 +106,9 @@ def _held(actor: Actor) -> Iterator[Need]:
 
 
 def _failed_imports(actor: Actor) -> Iterator[Need]:
-    """Yields a task for each visible source whose last import failed within ``_SHOWN_FOR``."""
+    """Yields a task for each visible source whose last import failed within ``_SHOWN_FOR``, not for a
+    cancelled import.
+    """
     since = timezone.now() - _SHOWN_FOR
     recent = Import.objects.filter(source__in=Source.objects.visible_to(actor), created_at__gte=since)
     seen: set[int] = set()
@@ -113,7 +116,7 @@ def _failed_imports(actor: Actor) -> Iterator[Need]:
         if report.source_id in seen:
             continue
         seen.add(report.source_id)
-        if report.status == ImportStatus.FAILED:
+        if report.status == ImportStatus.FAILED and not is_cancelled(report):
             text = _("Import of %(source)s failed") % {"source": report.source.location}
             url = reverse("import", args=[report.uid])
             yield Need("import", "download", text, _problem(report), url, _("View import"), report.created_at)

@@ -125,7 +125,11 @@ def listing(request: ActorRequest) -> HttpResponse:
     """Lists the actor's batches, newest first; all for administrators."""
     rows = RunBatch.objects.visible_to(request.actor).with_counts().select_related("user").order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
-    context = {"rows": [batch_summary(batch) for batch in page], "page": page}
+    context = {
+        "rows": [batch_summary(batch) for batch in page],
+        "page": page,
+        "is_active": any(batch.state in ACTIVE_BATCHES for batch in page),
+    }
     return render(request, "runs/batches.html", context)
 
 
