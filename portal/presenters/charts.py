@@ -17,20 +17,31 @@ _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
 
 @dataclass(frozen=True)
-class Bar:
-    x: float
-    width: float
+class ChartColumn:
+    """A stacked column. ``blocks`` are pairs of a tone and an SVG path, ``area`` is the path of the column's
+    whole space, and ``query`` selects its items in a list.
+    """
+
+    title: str
+    area: str
+    blocks: tuple[tuple[str, str], ...]
+    query: str = ""
 
 
 @dataclass(frozen=True)
-class Block:
-    """One part of a stacked column; ``kind`` is its index among the parts."""
+class ChartPoint:
+    """A point at percentages of the drawing; ``query`` selects its items in a list."""
 
     x: float
     y: float
+    title: str
+    query: str
+
+
+@dataclass(frozen=True)
+class Bar:
+    x: float
     width: float
-    height: float
-    kind: int
 
 
 def bars(spans: Sequence[tuple[float, float]]) -> list[Bar]:
@@ -47,25 +58,6 @@ def _bar(start: float, duration: float, whole: float) -> Bar:
         return Bar(0.0, _MIN_WIDTH)
     width = max(duration / whole * WIDTH, _MIN_WIDTH)
     return Bar(round(min(start / whole * WIDTH, WIDTH - width), 1), round(width, 1))
-
-
-def columns(days: Sequence[Sequence[int]], *, height: float) -> list[Block]:
-    """The blocks of stacked columns, one column per day; zero counts have no block.
-
-    The highest column has the height ``height``.
-    """
-    highest = max((sum(parts) for parts in days), default=0) or 1
-    step = WIDTH / max(len(days), 1)
-    found = []
-    for place, parts in enumerate(days):
-        top = height
-        for kind, count in enumerate(parts):
-            tall = count / highest * height
-            top -= tall
-            if count:
-                x = round((place + 0.1) * step, 1)
-                found.append(Block(x, round(top, 1), round(step * 0.8, 1), round(tall, 1), kind))
-    return found
 
 
 def dots(runs: Sequence[tuple[Run, float | None]]) -> dict[str, Any]:

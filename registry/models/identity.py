@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from datetime import datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -10,5 +11,13 @@ def new_uid() -> str:
     """A new id of 26 characters in ULID layout: 48 bits of milliseconds and 80 random bits. Ids sort by time;
     within a millisecond, their order is random.
     """
-    number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
+    return _encode((time.time_ns() // 1_000_000 << 80) | secrets.randbits(80))
+
+
+def uid_prefix(moment: datetime) -> str:
+    """The first 10 characters of ids created at ``moment``. Sorts after all earlier ids."""
+    return _encode(int(moment.timestamp() * 1000) << 80)[:10]
+
+
+def _encode(number: int) -> str:
     return "".join(_ALPHABET[number >> shift & 31] for shift in range(125, -1, -5))

@@ -205,7 +205,7 @@ def test_waiting_for_approval_and_waiting_for_a_worker_are_separate_rows(after_t
 
 def test_figures_count_no_waiting_as_time_that_a_skill_takes(after_two_days, alice):
     (found,) = skill_statistics(after_two_days.skill, Actor(user=alice)).versions
-    assert (found.runs, found.p50_ms, found.p95_ms) == (1, 1000, 1000)
+    assert (found.counts.runs, found.p50_ms, found.p95_ms) == (1, 1000, 1000)
 
 
 def test_requests_of_one_agent_for_one_skill_are_one_group(waiting, second, browse, alice):

@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urljoin
 
 import pytest
 from django.utils import timezone
 
+from registry.models import User, UserKind
+from registry.models.identity import uid_prefix
 from registry.usage import recording
-from tests.factories.runs import make_run
+from tests.factories.runs import make_past_run, make_run
+from tests.factories.skills import publish_files, tidy_files
 from tests.pages import part, parts, select
-from worker.models import Run
+from worker.failures.recount import group_earlier_runs
+from worker.models import DailyRuns, Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 ADDRESS = "/skills/docs/weekly-report/usage/"
@@ -28,9 +33,7 @@ def used(private, alice, bob, team):
 def test_the_page_says_how_the_score_came_about_and_draws_every_kind(browse, bob, used):
     page = browse(bob).get(ADDRESS).content.decode()
     assert "2.00 = 4 × 0.500" in page
-    assert (
-        len(select(page, "rect", class_="bar")) == 5
-    )  # three kinds of one day, and two ends of runs of another
+    assert len(select(page, "path", class_="bar")) == 5  # three kinds of a week, and two outcomes of a day
     assert ["2", "1", "1", "0"] in [[cell.text for cell in row.tags("td")] for row in select(page, "tr")]
 
 
@@ -52,7 +55,7 @@ def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
 def test_an_unused_skill_says_so(browse, alice, public):
     page = browse(alice).get("/skills/docs/kind-review/usage/").content.decode()
     assert parts(page, "empty", state="unused")
-    assert not select(page, "rect", class_="bar")
+    assert not select(page, "path", class_="bar")
 
 
 def test_a_stranger_of_a_private_skill_sees_none_of_it(browse, charlie, used):
@@ -64,12 +67,88 @@ def test_a_stranger_of_a_public_skill_sees_its_uses_and_no_run(browse, charlie, 
     recording.record_use(public, "user:1", "load")
     make_run(public.latest, bob, team, status="failed", failure_code="SCRIPT_FAILED")
     page = browse(charlie).get("/skills/docs/kind-review/usage/").content.decode()
-    assert len(select(page, "rect", class_="bar")) == 1
+    assert len(select(page, "path", class_="bar")) == 1
     assert "SCRIPT_FAILED" not in page
 
 
 @pytest.mark.row("P11")
-def test_each_bar_names_its_day_kind_and_count(browse, bob, used):
-    titles = {bar.tags("title")[0].text for bar in select(browse(bob).get(ADDRESS), "rect", class_="bar")}
+def test_each_column_names_its_day_and_counts_and_lists_its_runs(browse, bob, used):
     day = Run.objects.earliest("created_at").created_at  # yesterday, if the test runs just after midnight
-    assert f"{day:%Y-%m-%d} · Other outcomes: 1" in titles
+    client = browse(bob)
+    page = client.get(ADDRESS)
+    links = {link.tags("title")[0].text: link["href"] for link in select(page, "a") if link.tags("title")}
+    column = links[f"{day:%Y-%m-%d} · Succeeded: 3 · Failed: 1"]
+    assert len(parts(client.get(urljoin(ADDRESS, column)), "run")) == 4
+    assert not parts(client.get(f"{ADDRESS}../runs/?before={uid_prefix(day)}"), "run")
+
+
+@pytest.fixture
+def two_versions(used, alice, bob, team):
+    """Version 1.2.0, which succeeds in 2 s, and 1.3.0, which fails half of the time; in two weeks each."""
+    newer = publish_files(tidy_files("1.3.0"), team=team, user=alice)
+    for days in (30, 20):
+        make_past_run(used.versions.get(number="1.2.0"), bob, team, days, is_counted=False)
+        for code in ("", "SCRIPT_FAILED"):
+            make_past_run(
+                newer, bob, team, days - 8, status="failed" if code else "succeeded", is_counted=False
+            )
+    return used
+
+
+def test_lines_show_success_rate_and_durations_of_each_version_with_releases(browse, bob, two_versions):
+    page = browse(bob).get(ADDRESS)
+    titles = [title.text.partition(" · ")[2] for title in part(page, "rates").tags("title")]
+    assert titles.count("1.2.0: 100% (1/1)") == 2
+    assert titles.count("1.3.0: 50% (1/2)") == 2
+    assert {"1.2.0", "1.3.0"} <= {*titles}  # the releases
+    durations = part(page, "durations")
+    named = [title.text for title in durations.tags("title")]
+    assert any("1.2.0 P50: 2.0 s" in each for each in named)
+    assert any("1.3.0 P95: 2.0 s" in each for each in named)
+    points = [link["href"] for link in durations.tags("a") if "version=1.2.0" in link["href"]]
+    assert points
+    rows = [[cell.text for cell in row.tags("td")] for row in part(page, "weekly-values").tags("tr")]
+    assert rows.count(["1.3.0", "1", "1", "50%", "2.0 s", "2.0 s"]) == 2
+
+
+def test_causes_lead_to_their_error_groups(browse, bob, alice, used, team):
+    assert sum(group_earlier_runs()) == 1
+    (cause,) = parts(part(browse(bob).get(ADDRESS), "causes"), "cause")
+    link = cause.tags("a")[0]["href"]
+    assert link == f"/failures/{cause['value']}/"
+    assert browse(bob).get(link).status_code == 200
+
+
+def test_callers_are_people_agents_and_service_accounts_whose_runs_the_reader_can_see(
+    browse, alice, bob, charlie, team, public
+):
+    page = "/skills/docs/kind-review/usage/"
+    robot = User.objects.create(username="robot", kind=UserKind.SERVICE)
+    make_run(public.latest, bob, team)
+    make_run(public.latest, bob, team, status="failed")
+    make_run(public.latest, bob, team, token_name="laptop")
+    make_run(public.latest, robot, team, token_name="deploy")
+    make_run(public.latest, charlie, None)
+    make_run(public.latest, charlie, None, case_name="a test case")
+    rows = [(row["kind"], row["value"]) for row in parts(browse(alice).get(page), "caller")]
+    assert rows == [("person", "2"), ("agent", "1"), ("person", "1"), ("service", "1")]
+    assert [row["kind"] for row in parts(browse(charlie).get(page), "caller")] == ["person"]
+    assert not parts(browse().get(page), "callers")
+
+
+def test_page_of_a_skill_with_many_runs_is_small_and_needs_few_queries(
+    browse, bob, used, team, django_assert_max_num_queries
+):
+    version, client = used.latest, browse(bob)
+    DailyRuns.objects.bulk_create(
+        DailyRuns(
+            skill=used, day=(timezone.now() - timedelta(days=days)).date(), version_number=version.number,
+            team_key=team.pk, caller_key=bob.pk, status=status, runs=1 + days % 7, durations={"2000": 3},
+        )
+        for days in range(90)
+        for status in ("succeeded", "failed")
+    )  # fmt: skip
+    client.get(ADDRESS)
+    with django_assert_max_num_queries(24):
+        page = client.get(ADDRESS)
+    assert len(page.content) < 62_000

@@ -140,6 +140,19 @@ def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[
     }
 
 
+def frequent_groups(skill: Skill, actor: Actor, *, since: datetime, limit: int = 5) -> list[GroupView]:
+    """The skill's groups with the most failures that the actor can see, of those that failed after
+    ``since``. Their figures include earlier failures.
+    """
+    counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill).values("group")
+    rows = counts.annotate(n=Sum("count"), first=Min("first_seen"), last=Max("last_seen"))
+    found = list(rows.filter(last__gte=since).order_by("-n", "group")[:limit])
+    groups = ErrorGroup.objects.select_related("skill__team", "assigned_to").in_bulk(
+        [row["group"] for row in found]
+    )
+    return _views([(groups[row["group"]], row["n"], row["first"], row["last"]) for row in found], actor)
+
+
 def _title(group: ErrorGroup, readable: bool) -> str:
     parts = (group.type, group.message) if readable else ()
     return ": ".join(filter(None, parts)) or group.failure_code

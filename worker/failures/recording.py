@@ -11,10 +11,7 @@ from registry.models.identity import new_uid
 from registry.packages.version_numbers import precedence
 from worker.failures import events, sql
 from worker.failures.grouping import FailureSignature, kind_of
-from worker.models import ErrorGroup, ErrorGroupState, RunStatus
-
-# Statuses of failures; a refusal is a decision, not a failure.
-GROUPED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
+from worker.models import FAILED_STATUSES, ErrorGroup, ErrorGroupState
 
 
 @dataclass(frozen=True)
@@ -37,7 +34,7 @@ def failure_of(
     ``run`` is a run or a claim, with its skill, version, team and caller. Runs of test cases belong to no
     group, because a case can expect a failure.
     """
-    if status not in GROUPED or run.skill_id is None or run.case_name:
+    if status not in FAILED_STATUSES or run.skill_id is None or run.case_name:
         return None
     kind = kind_of(failure_code, message, cause or {})
     key = kind.key(run.skill_id)

@@ -6,8 +6,8 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Min, OuterRef
 from django.utils import timezone
 
-from worker.failures.recording import GROUPED, failure_of, record
-from worker.models import ErrorGroup, FailureCount, Run
+from worker.failures.recording import failure_of, record
+from worker.models import FAILED_STATUSES, ErrorGroup, FailureCount, Run
 
 _BATCH = 200
 
@@ -83,7 +83,7 @@ def group_earlier_runs() -> Iterator[int]:
     """
     last = 0
     while True:
-        rows = Run.objects.filter(status__in=GROUPED, error_key="", case_name="", erased_at=None)
+        rows = Run.objects.filter(status__in=FAILED_STATUSES, error_key="", case_name="", erased_at=None)
         rows = rows.filter(skill__isnull=False, finished_at__isnull=False, pk__gt=last).order_by("pk")
         batch = list(rows.without_content().defer("files")[:_BATCH])
         if not batch:

@@ -52,7 +52,7 @@ from worker.models.notification import (
     NotificationQuerySet,
 )
 from worker.models.retention import RetentionPass, RetentionPolicy
-from worker.models.run import Run, RunQuerySet, RunStatus, SkillRunCounter
+from worker.models.run import FAILED_STATUSES, Run, RunQuerySet, RunStatus, SkillRunCounter
 from worker.models.run_batch import (
     ACTIVE_BATCHES,
     BatchItemState,

@@ -34,6 +34,10 @@ class RunStatus(models.TextChoices):
     REFUSED = "refused", _("Refused")
 
 
+# Statuses of failures of the skill. A cancelled or refused run says nothing about the skill.
+FAILED_STATUSES = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
+
+
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, actor: Actor) -> RunQuerySet:
         """Runs of the actor, of their teams and of their teams' skills; all for administrators.

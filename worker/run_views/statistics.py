@@ -17,39 +17,32 @@ from registry.models import Skill, Version
 from registry.packages.version_numbers import precedence
 from registry.usage.scores import HISTORY_DAYS
 from worker.daily_runs.roll_up import figures_of
-from worker.models import DailyRuns, Run, RunStatus
+from worker.daily_runs.run_counts import RunCounts, count_runs
+from worker.models import DailyRuns, Run
 from worker.queue.states import ENDED
 from worker.run_views.regression import MIN_SAMPLE, is_worse
 
-_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 MAX_RUNS = 5000  # limit of runs not yet counted per day; the newest are read
 
 
 @dataclass(frozen=True)
 class RunDay:
-    """The ended runs that were requested on one day (UTC). ``failed`` counts all other outcomes."""
+    """The ended runs that were requested on one day (UTC), and their durations in milliseconds."""
 
     day: date
-    succeeded: int
-    failed: int
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.succeeded / (self.succeeded + self.failed)
+    counts: RunCounts
+    durations: Counter[float]
 
 
 @dataclass(frozen=True)
 class VersionStatistics:
     """The ended runs of one version; durations exclude runs that were answered from the cache.
 
-    Durations have three significant digits. ``failed`` includes timed out and lost runs, but not cancelled
-    and refused ones. CPU time and memory are 0 if unknown.
+    Durations have three significant digits. CPU time and memory are 0 if unknown.
     """
 
     version: str
-    runs: int
-    succeeded: int
-    failed: int
+    counts: RunCounts
     p50_ms: float | None
     p95_ms: float | None
     peak_cpu_ms: int  # of one run
@@ -57,10 +50,6 @@ class VersionStatistics:
     codes: tuple[tuple[str, int], ...]  # failure codes, the most frequent first
     days: tuple[RunDay, ...]  # days with runs, the oldest first
     worse_than: str = ""  # the predecessor, if this version is clearly worse
-
-    @property
-    def percent(self) -> float:
-        return 100 * self.succeeded / self.runs
 
 
 @dataclass(frozen=True)
@@ -77,6 +66,7 @@ class _Count:
 
 @dataclass(frozen=True)
 class SkillStatistics:
+    counts: RunCounts
     versions: tuple[VersionStatistics, ...]  # sorted by version, the highest first
     days: tuple[RunDay, ...]  # all days, the oldest first
 
@@ -91,15 +81,16 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
     first = today - timedelta(days=HISTORY_DAYS - 1)
     counts = _load_counts(skill, actor, first)
     versions: defaultdict[str, list[_Count]] = defaultdict(list)
-    days: Counter[tuple[date, bool]] = Counter()
+    days: defaultdict[date, list[_Count]] = defaultdict(list)
     for each in counts:
         versions[each.version].append(each)
-        days[each.day, each.status == RunStatus.SUCCEEDED] += each.runs
+        days[each.day].append(each)
     highest = sorted(versions, key=precedence, reverse=True)
     every = (first + timedelta(days=n) for n in range(HISTORY_DAYS))
     return SkillStatistics(
+        _counts(counts),
         _mark_worse([_version_statistics(number, versions[number]) for number in highest]),
-        tuple(RunDay(day, days[day, True], days[day, False]) for day in every),
+        tuple(_day(day, days[day]) for day in every),
     )
 
 
@@ -151,38 +142,52 @@ def _load_uncounted(skill: Skill, actor: Actor) -> Iterator[_Count]:
 
 
 def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatistics:
-    durations = Counter[float]()
     codes = Counter[str]()
-    outcomes = Counter[str]()
-    days: defaultdict[date, list[int]] = defaultdict(lambda: [0, 0])
+    days: defaultdict[date, list[_Count]] = defaultdict(list)
     for each in counts:
         codes[each.code] += each.runs
-        outcomes[each.status] += each.runs
-        days[each.day][each.status != RunStatus.SUCCEEDED] += each.runs
-        for ms, runs in each.durations.items():
-            durations[float(ms)] += runs
+        days[each.day].append(each)
+    durations = _durations(counts)
     return VersionStatistics(
         version=version,
-        runs=outcomes.total(),
-        succeeded=outcomes[RunStatus.SUCCEEDED],
-        failed=sum(outcomes[status] for status in _FAILED),
-        p50_ms=_percentile(durations, 0.5),
-        p95_ms=_percentile(durations, 0.95),
+        counts=_counts(counts),
+        p50_ms=percentile(durations, 0.5),
+        p95_ms=percentile(durations, 0.95),
         peak_cpu_ms=max(each.peak_cpu_ms for each in counts),
         peak_memory=max(each.peak_memory for each in counts),
         codes=_most_frequent(codes),
-        days=tuple(RunDay(day, *parts) for day, parts in sorted(days.items())),
+        days=tuple(_day(day, parts) for day, parts in sorted(days.items())),
     )
+
+
+def _day(day: date, counts: Sequence[_Count]) -> RunDay:
+    return RunDay(day, _counts(counts), _durations(counts))
+
+
+def _counts(counts: Iterable[_Count]) -> RunCounts:
+    return count_runs((each.status, each.runs) for each in counts)
+
+
+def _durations(counts: Iterable[_Count]) -> Counter[float]:
+    durations = Counter[float]()
+    for each in counts:
+        for ms, runs in each.durations.items():
+            durations[float(ms)] += runs
+    return durations
 
 
 def _mark_worse(versions: Sequence[VersionStatistics]) -> tuple[VersionStatistics, ...]:
     marked = []
     for place, each in enumerate(versions):
-        lower = (other for other in versions[place + 1 :] if other.succeeded + other.failed >= MIN_SAMPLE)
+        lower = (other for other in versions[place + 1 :] if sum(_judged(other)) >= MIN_SAMPLE)
         before = next(lower, None)
-        worse = before and is_worse(each.succeeded, each.failed, before.succeeded, before.failed)
+        worse = before and is_worse(*_judged(each), *_judged(before))
         marked.append(replace(each, worse_than=before.version) if before and worse else each)
     return tuple(marked)
+
+
+def _judged(version: VersionStatistics) -> tuple[int, int]:
+    return version.counts.succeeded, version.counts.failed
 
 
 def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
@@ -190,7 +195,7 @@ def _most_frequent(codes: Counter[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(rows, key=lambda row: (-row[1], row[0])))
 
 
-def _percentile(durations: Counter[float], part: float) -> float | None:
+def percentile(durations: Counter[float], part: float) -> float | None:
     """The percentile by the nearest-rank method; None if there are no durations. The result always is one of
     the durations.
     """

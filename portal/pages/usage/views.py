@@ -1,6 +1,10 @@
-"""The usage page of a skill: score, uses over time, and outcomes of its runs."""
+"""The usage page of a skill: outcomes of its runs, their callers, score, and uses over time."""
 
+from __future__ import annotations
+
+from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, date, datetime, time
 from typing import Any
 
 from django.http import HttpResponse
@@ -9,16 +13,20 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from portal.pages.skill.views.skill import layout
-from portal.pages.usage.presenters import Series, day_chart, rate_lines
+from portal.pages.usage.presenters import version_lines
+from portal.pages.usage.presenters.columns import Series, column_chart
+from portal.presenters.status import TONES
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import ActivationTrigger, Skill, UseKind
 from registry.usage import scores
 from registry.usage.activations import activations_by_trigger
-from worker.failures.groups import top_groups
+from worker.failures.groups import frequent_groups, top_groups
+from worker.models import FAILED_STATUSES, RunStatus
+from worker.run_views.callers import callers_of
 from worker.run_views.regression import MIN_SAMPLE
-from worker.run_views.statistics import skill_statistics
+from worker.run_views.statistics import SkillStatistics, skill_statistics
 
 _KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL, UseKind.ACTIVATION)
 _NAMES = {
@@ -28,34 +36,77 @@ _NAMES = {
     UseKind.ACTIVATION: _("Activations"),
 }
 _TONES = ("info", "ok", "warn", "bad")
-_USES = tuple(Series(_NAMES[kind], tone) for kind, tone in zip(_KINDS, _TONES, strict=True))
-_OUTCOMES = (Series(_("Succeeded"), "ok"), Series(_("Other outcomes"), "bad"))
+_USES = tuple(Series(kind, _NAMES[kind], tone) for kind, tone in zip(_KINDS, _TONES, strict=True))
+_WEEK = 7
+_MAX_CALLERS = 10
+_OUTCOMES = (RunStatus.SUCCEEDED, *FAILED_STATUSES, RunStatus.CANCELLED, RunStatus.REFUSED)
+_OUTCOME_TONES = {RunStatus.TIMED_OUT: "kind-prompt", RunStatus.REFUSED: "wait"}
+_RUNS = tuple(
+    Series(
+        status,
+        TONES[status][2],
+        _OUTCOME_TONES.get(status, TONES[status][0]),
+        TONES[status][1],
+    )
+    for status in _OUTCOMES
+)
 
 
 @require_safe
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     skill = find_skill(f"{team}/{slug}", request.actor)
     days = scores.uses_by_day(skill)
-    runs = skill_statistics(skill, request.actor)
+    versions = list(
+        skill.versions.visible_to(request.actor).order_by("-precedence").values_list("number", "created_at")
+    )
+    uses = _by_week([(day.day, [day.counts.get(kind, 0) for kind in _KINDS]) for day in days])
     context = layout(request, skill, "usage") | {
         "score": scores.explain_score(skill),
         "kinds": _kinds(skill, days),
         "triggers": _triggers(skill),
-        "versions": _versions(skill, request.actor),
-        "days": [day for day in reversed(days) if day.total],
-        "uses_chart": day_chart(
-            [(day.day, [day.counts.get(kind, 0) for kind in _KINDS]) for day in days], _USES
-        ),
+        "versions": _versions(skill, [number for number, _at in versions]),
+        "weeks": [row for row in reversed(uses) if any(row[1])],
+        "uses_chart": column_chart(uses, _USES, days=_WEEK),
         "shown_days": scores.HISTORY_DAYS,
+    }
+    if request.actor.is_signed_in:
+        context |= _runs(skill, request.actor, versions)
+    return render(request, "usage/usage.html", context)
+
+
+def _runs(skill: Skill, actor: Actor, versions: Sequence[tuple[str, datetime]]) -> dict[str, Any]:
+    """The context of ``usage/runs.html``. All its figures include only runs that the actor can see."""
+    runs = skill_statistics(skill, actor)
+    since = datetime.combine(runs.days[0].day, time(), UTC)
+    callers = callers_of(skill, actor)
+    lines = version_lines.version_weeks(runs.versions, runs.days)
+    return {
         "runs": runs,
-        "rates": rate_lines(runs.versions, runs.days),
-        "groups": top_groups(skill, request.actor),
+        "runs_chart": column_chart(_outcome_rows(runs), _RUNS),
+        "rate_chart": version_lines.rate_chart(lines, runs.days),
+        "duration_chart": version_lines.duration_chart(lines, runs.days),
+        "releases": version_lines.releases(versions, runs.days),
+        "line_weeks": version_lines.table_rows(lines, runs.days),
+        "groups": top_groups(skill, actor),
+        "causes": frequent_groups(skill, actor, since=since) if runs.counts.failed else [],
+        "callers": callers,
+        "shown_callers": callers.rows[:_MAX_CALLERS],
         "has_worse": any(each.worse_than for each in runs.versions),
         "sample": MIN_SAMPLE,
-        "run_days": [day for day in reversed(runs.days) if day.succeeded or day.failed],
-        "runs_chart": day_chart([(day.day, [day.succeeded, day.failed]) for day in runs.days], _OUTCOMES),
     }
-    return render(request, "usage/usage.html", context)
+
+
+def _outcome_rows(runs: SkillStatistics) -> list[tuple[date, list[int]]]:
+    return [(day.day, [day.counts.of(status) for status in _OUTCOMES]) for day in runs.days]
+
+
+def _by_week(days: Sequence[tuple[date, Sequence[int]]]) -> list[tuple[date, list[int]]]:
+    """The sums of each seven days, with their first day; the last week can be shorter."""
+    weeks = [days[first : first + _WEEK] for first in range(0, len(days), _WEEK)]
+    return [
+        (week[0][0], [sum(counts) for counts in zip(*(row[1] for row in week), strict=True)])
+        for week in weeks
+    ]
 
 
 def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
@@ -63,10 +114,10 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
     last row counts them.
     """
     counts = scores.uses_by_kind(skill)
-    kinds: list[dict[str, Any]] = []
-    for kind in _KINDS:
-        recent = sum(day.counts.get(kind, 0) for day in days)
-        kinds.append({"name": _NAMES[kind], "count": counts.get(kind, 0), "recent": recent})
+    recent = sum((Counter(day.counts) for day in days), Counter[str]())
+    kinds: list[dict[str, Any]] = [
+        {"name": _NAMES[kind], "count": counts.get(kind, 0), "recent": recent[kind]} for kind in _KINDS
+    ]
     earlier = skill.usage_count - sum(counts.values())
     if earlier > 0:
         kinds.append({"name": _("Earlier uses, kind not recorded"), "count": earlier, "recent": 0})
@@ -80,10 +131,7 @@ def _triggers(skill: Skill) -> list[tuple[str, int]]:
     return rows if any(counts.values()) else []
 
 
-def _versions(skill: Skill, actor: Actor) -> list[tuple[str, list[int]]]:
-    """The number of each visible, used version with its use counts in the order of ``_KINDS``; highest
-    version first.
-    """
+def _versions(skill: Skill, numbers: Sequence[str]) -> list[tuple[str, list[int]]]:
+    """The number of each used version of ``numbers`` with its use counts in the order of ``_KINDS``."""
     counts = scores.uses_by_version(skill)
-    numbers = skill.versions.visible_to(actor).order_by("-precedence").values_list("number", flat=True)
     return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from portal.presenters.status import TONES
-from worker.models import Run, RunStatus
-from worker.queue.states import ENDED
+from worker.daily_runs.run_counts import RunCounts, count_runs
+from worker.models import Run
 
 LENGTH = 30
 
@@ -23,18 +23,14 @@ class StripBar:
 
 @dataclass(frozen=True)
 class Strip:
-    """The strip of a skill or version, with ``bars`` from the oldest to the newest run.
-
-    ``rate`` is the percentage of ended runs that succeeded; None if no run ended.
-    """
+    """The strip of a skill or version, with ``bars`` from the oldest to the newest run."""
 
     bars: tuple[StripBar, ...]
-    ended: int
-    succeeded: int
+    counts: RunCounts
 
     @property
     def rate(self) -> int | None:
-        return round(100 * self.succeeded / self.ended) if self.ended else None
+        return self.counts.success_rate
 
 
 def strip_of(newest_first: Iterable[Run]) -> Strip:
@@ -45,5 +41,4 @@ def strip_of(newest_first: Iterable[Run]) -> Strip:
         StripBar(10 * (start + place), TONES[run.status][0], str(TONES[run.status][2]), run.created_at)
         for place, run in enumerate(runs)
     )
-    ended = [run for run in runs if run.status in ENDED]
-    return Strip(bars, len(ended), sum(run.status == RunStatus.SUCCEEDED for run in ended))
+    return Strip(bars, count_runs((run.status, 1) for run in runs))

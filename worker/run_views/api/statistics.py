@@ -10,10 +10,13 @@ from registry.api.documents.skills import Doc
 from registry.api.endpoint import SkillEndpoint
 from registry.api.schema import Operations
 from registry.identity.permissions import Action
+from worker.daily_runs.run_counts import RunCounts
 from worker.failures.groups import TopGroup, top_groups
 from worker.run_views.statistics import RunDay, VersionStatistics, skill_statistics
 
 operation = Operations("runs")
+_FAILED = "Failed, timed out and lost runs."
+_RATE = "Percentage of `succeeded` in the sum of `succeeded` and `failed`; null if that sum is 0."
 
 
 class TopErrorGroupDoc(Doc):
@@ -26,11 +29,14 @@ class VersionStatisticsDoc(Doc):
     version = serializers.CharField()
     runs = serializers.IntegerField(help_text="Number of ended runs.")
     succeeded = serializers.IntegerField()
+    failed = serializers.IntegerField(help_text=_FAILED)
+    cancelled = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    success_rate = serializers.IntegerField(allow_null=True, help_text=_RATE)
     p50_ms = serializers.FloatField(
         allow_null=True, help_text="Median duration of runs in milliseconds, without cached results."
     )
     p95_ms = serializers.FloatField(allow_null=True)
-    failed = serializers.IntegerField(help_text="Failed, timed out and lost runs.")
     peak_cpu_ms = serializers.IntegerField(help_text="Highest CPU time of one run; 0 if unknown.")
     peak_memory = serializers.IntegerField(
         help_text="Largest resident memory of one process, in bytes; 0 if unknown."
@@ -50,8 +56,12 @@ class VersionStatisticsDoc(Doc):
 
 class RunDayStatisticsDoc(Doc):
     day = serializers.DateField(help_text="The day in UTC.")
+    runs = serializers.IntegerField(help_text="Number of ended runs.")
     succeeded = serializers.IntegerField()
-    failed = serializers.IntegerField(help_text="Runs that ended with a status other than `succeeded`.")
+    failed = serializers.IntegerField(help_text=_FAILED)
+    cancelled = serializers.IntegerField()
+    refused = serializers.IntegerField()
+    success_rate = serializers.IntegerField(allow_null=True, help_text=_RATE)
 
 
 class RunStatisticsDoc(Doc):
@@ -74,7 +84,7 @@ class RunStatistics(SkillEndpoint):
         document = {
             "skill": str(skill),
             "versions": [_version(each, groups.get(each.version, ())) for each in current.versions],
-            "days": [_day(each) for each in current.days if each.succeeded or each.failed],
+            "days": [_day(each) for each in current.days if each.counts.runs],
         }
         return etag.document_response(request, document)
 
@@ -82,9 +92,7 @@ class RunStatistics(SkillEndpoint):
 def _version(each: VersionStatistics, groups: Sequence[TopGroup]) -> dict[str, Any]:
     return {
         "version": each.version,
-        "runs": each.runs,
-        "succeeded": each.succeeded,
-        "failed": each.failed,
+        **_counts(each.counts),
         "peak_cpu_ms": each.peak_cpu_ms,
         "peak_memory": each.peak_memory,
         "worse_than": each.worse_than or None,
@@ -98,4 +106,15 @@ def _version(each: VersionStatistics, groups: Sequence[TopGroup]) -> dict[str, A
 
 
 def _day(each: RunDay) -> dict[str, Any]:
-    return {"day": each.day.isoformat(), "succeeded": each.succeeded, "failed": each.failed}
+    return {"day": each.day.isoformat(), **_counts(each.counts)}
+
+
+def _counts(counts: RunCounts) -> dict[str, int | None]:
+    return {
+        "runs": counts.runs,
+        "succeeded": counts.succeeded,
+        "failed": counts.failed,
+        "cancelled": counts.cancelled,
+        "refused": counts.refused,
+        "success_rate": counts.success_rate,
+    }

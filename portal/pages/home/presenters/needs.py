@@ -19,10 +19,9 @@ from registry.imports.queue import is_cancelled
 from registry.imports.report import load_problems
 from registry.models import Import, ImportStatus, Source
 from registry.review.findings import list_held_versions
-from worker.models import Approval, FiringState, RunStatus, Schedule, ScheduleFiring
+from worker.models import FAILED_STATUSES, Approval, FiringState, Schedule, ScheduleFiring
 
 MAX_PER_KIND = 4
-_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 _MAX_APPROVALS = 50  # number of requests read and grouped
 _SHOWN_FOR = timedelta(days=7)  # older failed imports and schedules are not shown
 
@@ -135,7 +134,7 @@ def _failed_schedules(actor: Actor) -> Iterator[Need]:
         FiringState.REFUSED.value: _("Schedule %(name)s could not start a run"),
         FiringState.STARTED.value: _("The last run of schedule %(name)s failed"),
     }
-    failed = Q(state__in=(FiringState.MISSED, FiringState.REFUSED)) | Q(run__status__in=_FAILED)
+    failed = Q(state__in=(FiringState.MISSED, FiringState.REFUSED)) | Q(run__status__in=FAILED_STATUSES)
     rows = ScheduleFiring.objects.filter(failed, pk__in=newest.values("key")).select_related(
         "schedule", "run"
     )

@@ -11,14 +11,13 @@ from django.utils import timezone
 from portal.presenters.explanations import failure_text
 from portal.presenters.skill.names import skill_names
 from registry.identity.actors import Actor
-from worker.models import Run, RunStatus
+from worker.models import FAILED_STATUSES, Run, RunStatus
 from worker.models.run import RunQuerySet
 
 MAX_RUNNING = 5
 MAX_FAILING_SKILLS = 6
 _MAX_FAILED = 500  # number of newest failed runs that are grouped
 _FAILURES_FOR = timedelta(hours=24)
-_FAILED = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
 
 
 @dataclass(frozen=True)
@@ -62,9 +61,8 @@ def running_now(actor: Actor) -> ActiveRuns:
 def failures_by_skill(actor: Actor) -> Sequence[FailingSkill]:
     """Skills with failed runs in the last 24 hours, the most failures first. Ignores runs of test cases."""
     since = timezone.now() - _FAILURES_FOR
-    failed = (
-        _visible(actor).without_cases().filter(status__in=_FAILED, finished_at__gte=since).order_by("-pk")
-    )
+    runs = _visible(actor).without_cases().order_by("-pk")
+    failed = runs.filter(status__in=FAILED_STATUSES, finished_at__gte=since)
     newest: dict[str, Run] = {}
     counts: dict[str, int] = {}
     for run in failed[:_MAX_FAILED]:
