@@ -1,8 +1,12 @@
 """The pages of schedules: create, watch, pause, edit and delete."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tests.checks import not_none
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
 from tests.pages import part, parts
 from worker.models import Run, Schedule, ScheduleFiring
@@ -51,6 +55,23 @@ def test_schedule_is_created_on_the_page_and_listed(skill, filled, browse, alice
     assert (schedule.cron, schedule.time_zone, schedule.run_as) == ("0 9 * * 1", "Europe/Berlin", alice)
     assert len(answer.context["next_runs"]) == 10
     assert [row["value"] for row in parts(client.get("/schedules/"), "schedule")] == [schedule.uid]
+
+
+def test_list_shows_the_outcomes_of_the_last_firings(skill, filled, browse, alice, team):
+    client = browse(alice)
+    client.post(address(skill), filled)
+    schedule, now = Schedule.objects.get(), timezone.now()
+    for hours, status in ((4, "succeeded"), (3, "failed"), (2, "cancelled"), (1, None)):
+        due = now - timedelta(hours=hours)
+        run = make_run(skill.latest, alice, team, status=status) if status else None
+        state = "started" if status else "missed"
+        ScheduleFiring.objects.create(
+            schedule=schedule, due=due, last_due=due, fire_at=due, state=state, run=run
+        )
+    row = part(client.get("/schedules/"), "schedule")
+    strip = part(row, "strip")
+    assert (strip["value"], strip["href"]) == ("50", f"/schedules/{schedule.uid}/")
+    assert [bar["class"] for bar in strip.tags("rect")] == ["ok", "bad", "quiet", "warn"]
 
 
 def test_preview_shows_next_runs_and_saves_nothing(skill, filled, browse, alice):

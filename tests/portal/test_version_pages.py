@@ -99,6 +99,16 @@ def test_a_yank_is_struck_through_with_its_reason_and_can_be_undone(browse, alic
     assert "<s>" not in client.get(f"{SKILL}versions/").text
 
 
+def test_yanked_version_leads_to_the_runs_that_used_it(browse, alice, bob, team, two):
+    client, runs = browse(alice), f"{SKILL}runs/?version=1.2.0"
+    used = make_run(two.versions.get(number="1.2.0"), bob, team)
+    make_run(two.latest, bob, team)
+    client.post(f"{SKILL}1.2.0/yank/", {"reason": "Counts twice."})
+    for page in (f"{SKILL}versions/", f"{SKILL}1.2.0/"):
+        assert [link["href"] for link in part(client.get(page), "yanked").tags("a")] == [runs]
+    assert [row["value"] for row in parts(client.get(runs), "run")] == [used.uid]
+
+
 def test_a_reason_that_is_missing_is_asked_for(browse, alice, two):
     page = browse(alice).post(f"{SKILL}1.3.0/yank/", {"reason": ""}, follow=True).text
     assert parts(page, "message", kind="error")

@@ -1,4 +1,4 @@
-"""SQL that selects the last runs of several skills, which the ORM can't do with one query."""
+"""SQL that selects the last runs of several skills or schedules, which the ORM can't do with one query."""
 
 from collections.abc import Sequence
 
@@ -11,6 +11,16 @@ def last_run_ids(skills: Sequence[int], number: int) -> list[int]:
     Runs of test cases do not count.
     """
     ids = "SELECT id FROM worker_run WHERE skill_id = %s AND case_name = '' ORDER BY id DESC LIMIT %s"
-    one = f"SELECT * FROM ({ids}) AS runs"
-    values = [value for skill in skills for value in (skill, number)]
-    return [row[0] for row in fetch_all(" UNION ALL ".join([one] * len(skills)), values)] if skills else []
+    return _of_each(ids, skills, number)
+
+
+def last_firing_ids(schedules: Sequence[int], number: int) -> list[int]:
+    """The ids of the last ``number`` firings of each schedule, read from the index ``firing_schedule``."""
+    ids = "SELECT id FROM worker_schedulefiring WHERE schedule_id = %s ORDER BY due DESC LIMIT %s"
+    return _of_each(ids, schedules, number)
+
+
+def _of_each(query: str, keys: Sequence[int], number: int) -> list[int]:
+    one = f"SELECT * FROM ({query}) AS ids"
+    values = [value for key in keys for value in (key, number)]
+    return [row[0] for row in fetch_all(" UNION ALL ".join([one] * len(keys)), values)] if keys else []

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Max
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from portal.presenters.skill.strip import LENGTH, Strip, strip_of_outcomes
 from registry.identity.actors import Actor
 from registry.identity.tokens import in_state, managed_tokens
 from registry.models import Skill, Team, Token
 from worker.core import clock
 from worker.models import Schedule, ScheduleFiring, ScheduleKind
+from worker.run_views.sql import last_firing_ids
 from worker.schedules import run_as
 from worker.schedules.documents import stored_problem
 
 _MAX_VERSIONS = 50
+_HEAVY = ("run__request", "run__result", "run__files")
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,24 @@ class ScheduleRow:
     schedule: Schedule
     timing: str
     last: ScheduleFiring | None  # the newest firing
+    strip: Strip  # the outcomes of the last firings
 
 
 def schedule_rows(schedules: Iterable[Schedule]) -> list[ScheduleRow]:
     rows = list(schedules)
-    newest = ScheduleFiring.objects.filter(schedule__in=rows).values("schedule").annotate(key=Max("pk"))
-    firings = ScheduleFiring.objects.select_related("run").filter(pk__in=newest.values("key"))
-    last = {firing.schedule_id: firing for firing in firings}
-    return [ScheduleRow(row, timing_text(row), last.get(row.pk)) for row in rows]
+    last: defaultdict[int, list[ScheduleFiring]] = defaultdict(list)
+    firings = ScheduleFiring.objects.filter(pk__in=last_firing_ids([row.pk for row in rows], LENGTH))
+    for firing in firings.select_related("run").defer(*_HEAVY).order_by("-due", "-pk"):
+        last[firing.schedule_id].append(firing)
+    return [
+        ScheduleRow(row, timing_text(row), next(iter(last[row.pk]), None), _strip(last[row.pk]))
+        for row in rows
+    ]
+
+
+def _strip(firings: Iterable[ScheduleFiring]) -> Strip:
+    """The strip of the firings' runs, or of their states if they started no run."""
+    return strip_of_outcomes((each.run.status if each.run else each.state, each.due) for each in firings)
 
 
 def timing_text(schedule: Schedule) -> str:

@@ -22,7 +22,7 @@ from registry.lookup.skills import find_skill
 from registry.models import ActivationTrigger, Skill, UseKind
 from registry.usage import scores
 from registry.usage.activations import activations_by_trigger
-from worker.failures.groups import frequent_groups, top_groups
+from worker.failures.groups import frequent_groups
 from worker.models import FAILED_STATUSES, RunStatus
 from worker.run_views.callers import callers_of
 from worker.run_views.regression import MIN_SAMPLE
@@ -87,7 +87,6 @@ def _runs(skill: Skill, actor: Actor, versions: Sequence[tuple[str, datetime]]) 
         "duration_chart": version_lines.duration_chart(lines, runs.days),
         "releases": version_lines.releases(versions, runs.days),
         "line_weeks": version_lines.table_rows(lines, runs.days),
-        "groups": top_groups(skill, actor),
         "causes": frequent_groups(skill, actor, since=since) if runs.counts.failed else [],
         "callers": callers,
         "shown_callers": callers.rows[:_MAX_CALLERS],

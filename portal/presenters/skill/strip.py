@@ -35,10 +35,17 @@ class Strip:
 
 def strip_of(newest_first: Iterable[Run]) -> Strip:
     """Bars and success counts of the newest 30 runs. Reads only ``status`` and ``created_at``."""
-    runs = list(newest_first)[:LENGTH][::-1]
-    start = LENGTH - len(runs)
+    return strip_of_outcomes((run.status, run.created_at) for run in newest_first)
+
+
+def strip_of_outcomes(newest_first: Iterable[tuple[str, datetime]]) -> Strip:
+    """The strip of pairs of a status in ``TONES`` and a time; only statuses of ended runs count for the
+    rate.
+    """
+    rows = list(newest_first)[:LENGTH][::-1]
+    start = LENGTH - len(rows)
     bars = tuple(
-        StripBar(10 * (start + place), TONES[run.status][0], str(TONES[run.status][2]), run.created_at)
-        for place, run in enumerate(runs)
+        StripBar(10 * (start + place), TONES[status][0], str(TONES[status][2]), at)
+        for place, (status, at) in enumerate(rows)
     )
-    return Strip(bars, count_runs((run.status, 1) for run in runs))
+    return Strip(bars, count_runs((status, 1) for status, _at in rows))

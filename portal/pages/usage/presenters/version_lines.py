@@ -15,7 +15,7 @@ from portal.templatetags.skillquay import milliseconds
 from worker.daily_runs.run_counts import RunCounts, count_runs
 from worker.run_views.statistics import RunDay, VersionStatistics, percentile
 
-_TONES = ("info", "kind-prompt")  # of the highest version, and of the one below
+_TONES = ("info", "kind-prompt", "kind-tools")  # of the highest versions
 _MIN_GAP = 7.0  # percent of the width between the labels of two releases
 
 
@@ -66,7 +66,7 @@ class Release:
 
 
 def version_weeks(versions: Sequence[VersionStatistics], days: Sequence[RunDay]) -> list[list[VersionWeek]]:
-    """The weeks with runs of the two highest versions that have runs. Weeks start with the first of
+    """The weeks with runs of the three highest versions that have runs. Weeks start with the first of
     ``days``, which are all days.
     """
     return [_weeks(each.version, each.days, days) for each in versions[: len(_TONES)]]
@@ -98,7 +98,7 @@ def duration_chart(weeks: Sequence[Sequence[VersionWeek]], days: Sequence[RunDay
         for rows, tone in zip(weeks, _TONES, strict=False)
         for label, value in (("P50", lambda week: week.p50_ms), ("P95", lambda week: week.p95_ms))
     ]
-    return _chart(lines, milliseconds(highest), milliseconds(0), days)
+    return _chart(lines, milliseconds(highest), "0", days)
 
 
 def releases(versions: Iterable[tuple[str, datetime]], days: Sequence[RunDay]) -> list[Release]:
