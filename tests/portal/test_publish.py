@@ -52,7 +52,7 @@ def test_an_owner_of_bundled_teams_only_creates_a_team_first(browse, alice, team
     team.delete()
     page = browse(alice).get(address)
     assert part(page, "empty")["state"] == "no-team"
-    assert 'href="/teams/new/"' in page.text
+    assert 'href="/teams/new/' in page.text
     assert not parts(browse(alice).get(f"{address}?team=examples"), "empty")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -36,10 +39,13 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @login_required
 def new(request: ActorRequest) -> HttpResponse:
+    """Creates a team. With ``?then=publish``, continues with publishing a skill for it."""
     form = TeamForm(request.POST or None)
     if form.is_valid():
         with add_refusals(form):
             team = teams.create_team(form.cleaned_data["slug"], form.cleaned_data["name"], request.actor)
+            if request.GET.get("then") == "publish":
+                return redirect(f"{reverse('publish')}?{urlencode({'team': team.slug})}")
             return redirect("team", team.slug)
     return render(request, "teams/new.html", {"form": form})
 

@@ -31,7 +31,7 @@ def first_steps(actor: Actor) -> list[FirstStep]:
             "team",
             _("Create your team"),
             _("Skills, runs and members belong to a team."),
-            reverse("team-new"),
+            f"{reverse('team-new')}?then=publish",
             own.exists(),
         ),
         FirstStep(

@@ -44,7 +44,7 @@ class PublishForm(TeamChoiceForm):
         label=_("SKILL.md text"),
         required=False,
         strip=False,
-        widget=forms.Textarea(attrs={"class": "code", "rows": 8, "spellcheck": "false"}),
+        widget=forms.Textarea(attrs={"class": "code grows", "rows": 8, "spellcheck": "false"}),
     )
     version = forms.CharField(
         label=_("Version"),
