@@ -20,6 +20,7 @@ from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.forms.run import RunOptionsForm
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
 from portal.pages.runs.forms.text_fields import Schema
+from portal.pages.runs.presenters.sample_calls import SampleCall
 from portal.presenters.content.text import json_text
 from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_of
@@ -58,7 +59,8 @@ class RunForm:
     """Two Django forms: ``options`` chooses the entry point and team, ``inputs`` has a field per input.
 
     ``input_format`` names the kind of ``inputs``: "schema", "fields", "arguments" or "json". ``shown_format``
-    is the requested one: "json", "line" for an argument line, or "".
+    is the requested one: "json", "line" for an argument line, or "". ``calls`` are the samples to choose
+    from, and ``call`` is the one that fills in the form.
     """
 
     def __init__(
@@ -72,7 +74,10 @@ class RunForm:
         artifacts: Sequence[tuple[str, str]] = (),
         data: QueryDict | None = None,
         files: MultiValueDict[str, Any] | None = None,
+        calls: Sequence[SampleCall] = (),
+        call: SampleCall | None = None,
     ) -> None:
+        self.calls, self.call = calls, call
         self.runnable, self.prefill, self.tool, self.teams = runnable, prefill, tool, teams
         bound = {"data": data, "files": files}
         self._stored_request: Request | None = None
@@ -114,8 +119,10 @@ class RunForm:
     @property
     def has_advanced(self) -> bool:
         """Whether an advanced option is set or has an error, so that the advanced options must be open."""
+        usual = {"team": self._default_team()}
         return getattr(self.inputs, "has_advanced", False) or any(
-            field.errors or (field.name != "team" and field.value()) for field in self.advanced_options
+            field.errors or (field.value() or "") != usual.get(field.name, "")
+            for field in self.advanced_options
         )
 
     @property

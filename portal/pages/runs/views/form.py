@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.presenters.failure import usage_of
 from portal.pages.runs.presenters.run_form import Prefill, RunForm
+from portal.pages.runs.presenters.sample_calls import sample_calls
 from portal.pages.skill.views.skill import layout
 from portal.pages.skill.views.use import RerunSource, rerun_source
 from portal.presenters.content.text import json_text
@@ -51,7 +52,8 @@ _MAX_HELP = 20_000
 @never_cache
 @require_http_methods(["GET", "POST"])
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
-    """Shows the run form, prefilled by ``?rerun_of=<run>`` or ``?inputs=<JSON>``; a POST starts a run.
+    """Shows the run form, prefilled by ``?rerun_of=<run>``, ``?example=<number>`` or ``?inputs=<JSON>``; a
+    POST starts a run.
 
     Redirects anonymous users to sign-in, and prompt skills to their own page.
     """
@@ -143,7 +145,10 @@ def _store(upload: UploadedFile[bytes], actor: Actor) -> StoredFile:
 def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSource | None) -> RunForm:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
-    earlier = source.request if source else None
+    calls = sample_calls(runnable)
+    number = _sample_number(query.get("example", ""))
+    call = calls[number] if number is not None and number < len(calls) else None
+    earlier = call.request if call else source.request if source else None
     tool = query.get("tool", "") or str((earlier.get("tool") if earlier else None) or "")
     tools = [each.name for each in runnable.entry_points.tools]
     tool = tool if tool in tools else tools[0] if tools else ""
@@ -163,6 +168,8 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
         artifacts=_artifacts(request.actor),
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
+        calls=calls,
+        call=call,
     )
 
 
