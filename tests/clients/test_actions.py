@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.clients.action_table import named_actions
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs/reference/clients.md"
 
 
+@pytest.mark.row("P7")
 def test_page_lists_every_tested_action(request):
     text = PAGE.read_text().partition("\n## Tested actions\n")[2].partition("\n## ")[0]
     listed = set(re.findall(r"^\| ([^|]+) \| ([^|]+) \| passed \|$", text, re.M))
