@@ -153,3 +153,12 @@ def test_items_and_uploads_stay_when_the_form_is_drawn_again(browse, bob, team, 
     assert run.request["inputs"] == {"lines": [{"item": "tea", "count": 0}]}
     page = client.get(f"{address}?rerun_of={run.uid}")
     assert select(page, "input", name="input-0-0-0")[0]["value"] == "tea"
+
+
+@pytest.mark.parametrize("address", ["/skills/docs/nested/run/", "/schedules/new/?skill=docs/nested"])
+def test_page_loads_the_script_that_redraws_the_inputs(browse, alice, team, address):
+    publish(team, alice, NESTED)
+    page = browse(alice).get(address)
+    assert any("htmx" in script.attributes.get("src", "") for script in select(page, "script"))
+    (inputs,) = select(page, "div", id="run-inputs")
+    assert inputs.attributes["hx-select"] == inputs.attributes["hx-target"] == "#run-inputs"
