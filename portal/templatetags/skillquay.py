@@ -10,7 +10,7 @@ from django import template
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import escape, format_html
+from django.utils.html import escape, format_html, strip_spaces_between_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext
@@ -30,6 +30,7 @@ from worker.core.display_budget import MAX_CELL, MAX_ROWS
 register = template.Library()
 register.filter(duration)
 _DOCUMENT = re.compile(r"\bdocs/([a-z0-9/-]+)\.md(#[\w-]+)?")
+_INDENTATION = re.compile(r"\s*\n\s*")
 _BACKTICKS = re.compile(r"`([^`<>]+)`")
 
 
@@ -120,6 +121,12 @@ def first_rows(rows: Iterable[object]) -> list[object]:
 def omitted_rows(rows: Sized | None) -> int:
     """The number of rows that ``first_rows`` leaves out."""
     return max(0, len(rows or ()) - MAX_ROWS)
+
+
+@register.filter
+def unindented(html: SafeString) -> SafeString:
+    """The HTML of a block without white space between tags and before lines, a third of a long list."""
+    return mark_safe(_INDENTATION.sub("\n", strip_spaces_between_tags(html)))
 
 
 # Times and sizes -----------------------------------------------------------------------------------------

@@ -3,15 +3,14 @@
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 
 from registry.identity.actors import Actor
 from registry.models import Skill, Tag, Team
 from registry.models.skill import visible_scopes
 from registry.search import sql
-from registry.search.kinds import KIND_FILTERS, kind_name
+from registry.search.kinds import LANGUAGE_FILTERS, kind_name
 from registry.search.query import FACETS, Filters, SearchResult, matching_skill_ids
 
 MAX_COUNTED_SKILLS = 1000  # with a text, only the best matches are counted
@@ -24,15 +23,10 @@ class FacetValue:
     count: int
 
 
-_Row = tuple[Any, ...]  # values, and the number of skills with them
-_COLUMN_FACETS = (
-    "type",
-    "category",
-    "domain",
-    "source",
-    "profile",
-)  # single-valued columns of a skill
+_COLUMN_FACETS = ("type", "category", "domain", "source", "profile")  # single-valued columns of a skill
+CATALOG_FACETS = (*FACETS, "kind", "language")
 Facets = dict[str, tuple[FacetValue, ...]]
+_Counts = dict[str, Counter[str]]
 
 
 def facets(
@@ -42,41 +36,21 @@ def facets(
     *,
     limit: int = MAX_FACET_VALUES,
     found: SearchResult | None = None,
+    names: Sequence[str] = tuple(FACETS),
 ) -> Facets:
-    """At most ``limit`` values of each facet with their counts, most common first. A facet's own filter
-    does not apply to its counts. With a text, only the best ``MAX_COUNTED_SKILLS`` matches are counted;
-    without one, all visible skills.
+    """At most ``limit`` values of each facet in ``names`` with their counts, most common first. A facet's own
+    filter does not apply to its counts. With a text, only the best ``MAX_COUNTED_SKILLS`` matches are
+    counted; without one, all visible skills.
 
     ``found`` is the result of a search with the same text and filters, and with ``MAX_COUNTED_SKILLS`` ids
     for counting. Passing it saves another search.
     """
-    filtered = [name for name in FACETS if getattr(filters, name)]
-    unfiltered = [name for name in FACETS if name not in filtered]
+    filtered = [name for name in names if getattr(filters, name)]
+    unfiltered = [name for name in names if name not in filtered]
     counted = _count(text, filters, actor, unfiltered, found.counted if found else None)
     for name in filtered:
         counted |= _count(text, filters.without(name), actor, [name])
-    return {name: _most_common(counted[name], limit) for name in FACETS}
-
-
-def kind_counts(
-    text: str, filters: Filters, actor: Actor, *, found: SearchResult | None = None
-) -> dict[str, int]:
-    """The number of visible skills of each kind that match the text and the other filters. With a text,
-    only the best ``MAX_COUNTED_SKILLS`` matches are counted. ``found`` is the same as for ``facets``.
-    """
-    others = filters.without("kind")
-    if text.strip():
-        keys = found.counted if found and others == filters else None
-        if keys is None:
-            keys = matching_skill_ids(text, actor, others, limit=MAX_COUNTED_SKILLS)
-        rows: Iterable[_Row] = sql.facet_rows(keys, ("type", "abilities"))
-    else:
-        skills = others.narrow(Skill.objects.searchable_by(actor)).order_by()
-        rows = skills.values_list("type", "abilities").annotate(Count("pk"))
-    counts = dict.fromkeys(KIND_FILTERS, 0)
-    for type_, abilities, count in rows:
-        counts[kind_name(type_, abilities)] += count
-    return counts
+    return {name: _most_common(counted[name], limit) for name in names}
 
 
 def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:
@@ -89,24 +63,56 @@ def _count(
     actor: Actor,
     names: Collection[str],
     keys: Sequence[int] | None = None,
-) -> dict[str, Counter[str]]:
+) -> _Counts:
     if not text.strip():
-        rows = _all_rows(filters, actor) if set(names) - {"tag"} else ()
-        tags = _all_tag_rows(filters, actor) if "tag" in names else ()
-    else:
-        keys = matching_skill_ids(text, actor, filters, limit=MAX_COUNTED_SKILLS) if keys is None else keys
-        rows = sql.facet_rows(keys, ("team_id", *_COLUMN_FACETS)) if set(names) - {"tag"} else ()
-        tags = sql.tag_counts(keys) if "tag" in names else ()
-    return {name: counts for name, counts in _sum_by_facet(rows, tags).items() if name in names}
+        return _count_all(filters, actor, names)
+    keys = matching_skill_ids(text, actor, filters, limit=MAX_COUNTED_SKILLS) if keys is None else keys
+    found: _Counts = {name: Counter() for name in CATALOG_FACETS}
+    for tag, team, *values, abilities, language, count in sql.facet_rows(keys) if names else ():
+        if tag:
+            found["tag"][tag] = count
+            continue
+        kind = kind_name(values[0], abilities)
+        row = dict(zip(_COLUMN_FACETS, values, strict=True), team=team, kind=kind, language=language)
+        for name, value in row.items():
+            if value:
+                found[name][value] += count
+    return {name: found[name] for name in names}
 
 
-def _all_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
-    """Team and facet columns with the number of searchable skills that share them, from a covering index."""
+def _count_all(filters: Filters, actor: Actor, names: Collection[str]) -> _Counts:
+    """The counts of all searchable skills, with a statement for each index that covers their columns."""
     skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
-    return skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk"))
+    found: _Counts = {name: Counter() for name in names}
+    if {"team", "language", *_COLUMN_FACETS} & set(names):
+        found |= _count_columns(skills)
+    if "tag" in names:
+        found["tag"] = Counter(dict(_tag_rows(filters, actor)))
+    if "kind" in names:
+        for type_, abilities, count in skills.values_list("type", "abilities").annotate(Count("pk")):
+            found["kind"][kind_name(type_, abilities)] += count
+    if "language" in names:
+        chinese = skills.filter(LANGUAGE_FILTERS["zh"]).count()
+        counts = {"zh": chinese, "en": found["team"].total() - chinese}
+        found["language"] = Counter({name: count for name, count in counts.items() if count})
+    return {name: found[name] for name in names}
 
 
-def _all_tag_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
+def _count_columns(skills: QuerySet[Skill]) -> _Counts:
+    """The counts of teams and columns, from a covering index."""
+    teams: Counter[int] = Counter()
+    found: _Counts = {name: Counter() for name in _COLUMN_FACETS}
+    for team, *values, count in skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk")):
+        teams[team] += count
+        for name, value in zip(_COLUMN_FACETS, values, strict=True):
+            if value:
+                found[name][value] += count
+    slugs = dict(Team.objects.filter(pk__in=teams).values_list("pk", "slug")) if teams else {}
+    found["team"] = Counter({slugs[key]: count for key, count in teams.items()})
+    return found
+
+
+def _tag_rows(filters: Filters, actor: Actor) -> Iterable[tuple[str, int]]:
     tags = Tag.objects.exclude(scope="").order_by()
     if not actor.is_administrator:
         tags = tags.filter(scope__in=visible_scopes(actor))
@@ -115,20 +121,6 @@ def _all_tag_rows(filters: Filters, actor: Actor) -> Iterable[_Row]:
     elif filters != Filters():
         tags = tags.filter(skill__in=filters.narrow(Skill.objects.all()))
     return tags.values_list("text").annotate(Count("pk"))
-
-
-def _sum_by_facet(rows: Iterable[_Row], tags: Iterable[_Row]) -> dict[str, Counter[str]]:
-    teams: Counter[int] = Counter()
-    found: dict[str, Counter[str]] = {name: Counter() for name in FACETS}
-    for team, *values, count in rows:
-        teams[team] += count
-        for name, value in zip(_COLUMN_FACETS, values, strict=True):
-            if value:
-                found[name][value] += count
-    slugs = dict(Team.objects.filter(pk__in=teams).values_list("pk", "slug")) if teams else {}
-    found["team"] = Counter({slugs[key]: count for key, count in teams.items()})
-    found["tag"] = Counter(dict(tags))
-    return found
 
 
 def _most_common(counts: Counter[str], limit: int) -> tuple[FacetValue, ...]:

@@ -1,8 +1,10 @@
-"""Kinds of skills as people see them: script, prompt, tools and reference."""
+"""Filters of the catalog by kind (script, prompt, tools, reference) and by the description's language."""
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from registry.index.abilities import Ability
+from registry.index.postings import CJK_DOC_COUNT_TERM
+from registry.models import Posting
 
 _IS_STATIC, _IS_SERVICE = Q(type="static"), Q(type="service")
 # The values that contain the flag, because bit operators differ between databases.
@@ -13,6 +15,8 @@ KIND_FILTERS = {
     "tools": _CAN_RUN & _IS_SERVICE,
     "reference": _IS_STATIC,
 }
+_IS_CHINESE = Exists(Posting.objects.filter(skill=OuterRef("pk"), term__text=CJK_DOC_COUNT_TERM))
+LANGUAGE_FILTERS = {"zh": Q(_IS_CHINESE), "en": ~Q(_IS_CHINESE)}  # "en" stands for all other languages
 
 
 def kind_name(type_: str, abilities: int) -> str:

@@ -21,7 +21,7 @@ from registry.index.skill_rows import load_skills
 from registry.lookup import canonical as canonical_canonical
 from registry.models import Canonical, Skill
 from registry.search import ranking, sql
-from registry.search.kinds import KIND_FILTERS
+from registry.search.kinds import KIND_FILTERS, LANGUAGE_FILTERS
 from registry.search.ranking import RankedSkill, SearchPlan, SearchTerm, SearchTier
 from registry.search.sql import TermCounts
 from registry.usage import scores as usage
@@ -90,7 +90,8 @@ class Filters:
     domain: str = ""
     source: str = ""
     profile: str = ""
-    kind: str = ""  # a key of KIND_FILTERS; not a parameter of the API
+    kind: str = ""  # a key of KIND_FILTERS; like ``language``, not a parameter of the API
+    language: str = ""  # a key of LANGUAGE_FILTERS
     for_people: bool = False
     for_agents: bool = False
 
@@ -104,8 +105,8 @@ class Filters:
     def narrow(self, skills: QuerySet[Skill]) -> QuerySet[Skill]:
         wanted = {lookup: getattr(self, name) for name, lookup in FACETS.items()}
         wanted |= {"for_people": self.for_people, "for_agents": self.for_agents}
-        kind = KIND_FILTERS.get(self.kind, Q())
-        return skills.filter(kind, **{lookup: value for lookup, value in wanted.items() if value})
+        kind, language = KIND_FILTERS.get(self.kind, Q()), LANGUAGE_FILTERS.get(self.language, Q())
+        return skills.filter(kind, language, **{lookup: value for lookup, value in wanted.items() if value})
 
 
 _NO_FILTERS = Filters()

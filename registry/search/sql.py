@@ -60,7 +60,18 @@ _NAMED_SQL = f"""
     ORDER BY skill_id LIMIT {_MAX_NAMED_SKILLS}
 """
 _GLOSSARY_STATE_SQL = "SELECT COUNT(*), MAX(at), MAX(id) FROM registry_glossaryentry"
-_TAGS_SQL = "SELECT text, COUNT(*) FROM registry_tag WHERE skill_id IN ({keys}) GROUP BY text"
+_FACETS_SQL = """
+    SELECT '', t.slug, type, category, domain, source, profile, abilities, CASE WHEN EXISTS (
+        SELECT 1 FROM registry_posting p JOIN registry_term m ON m.id = p.term_id
+        WHERE m.text = %s AND p.skill_id = s.id
+    ) THEN 'zh' ELSE 'en' END, 1
+    FROM registry_skill s JOIN registry_team t ON t.id = s.team_id WHERE s.id IN ({keys})
+    UNION ALL
+    SELECT text, '', '', '', '', '', '', 0, '', COUNT(*)
+    FROM registry_tag WHERE skill_id IN ({keys}) GROUP BY text
+"""
+# tag, team, type, category, domain, source, profile, abilities, language, number; most are empty for a tag
+FacetRow = tuple[str, str, str, str, str, str, str, int, str, int]
 PostingRow = tuple[int, int, int, int]  # term id, skill id, weight with rank, field mask
 
 _COUNT_SQL = """
@@ -216,20 +227,15 @@ def named_skill_ids(trigger_key: str, name_key: str, visible: SqlFilter) -> set[
     return {skill for (skill,) in bulk.fetch_all(statement, (*values, *visible.values))}
 
 
-def facet_rows(keys: Sequence[int], columns: Sequence[str]) -> list[tuple[Any, ...]]:
-    """The columns of each of these skills, followed by the count 1. The caller must check access.
+def facet_rows(keys: Sequence[int]) -> list[FacetRow]:
+    """What facets count of these skills: a row per skill and a row per tag. The caller must check access.
 
-    Uses SQL, like ``tag_counts``, because ``fetch_all`` can inline a thousand keys and the ORM can't.
+    Uses SQL, because ``fetch_all`` can inline a thousand keys and the ORM can't.
     """
     if not keys:
         return []
-    marks = bulk.placeholders(keys)
-    return bulk.fetch_all(f"SELECT {', '.join(columns)}, 1 FROM registry_skill WHERE id IN ({marks})", keys)
-
-
-def tag_counts(keys: Sequence[int]) -> list[tuple[str, int]]:
-    """Tags, with the number of these skills that have each tag. The caller must check access."""
-    return bulk.fetch_all(_TAGS_SQL.format(keys=bulk.placeholders(keys)), keys) if keys else []
+    statement = _FACETS_SQL.format(keys=bulk.placeholders(keys))
+    return bulk.fetch_all(statement, (CJK_DOC_COUNT_TERM, *keys, *keys))
 
 
 def glossary_state() -> tuple[object, ...]:

@@ -6,6 +6,7 @@ import pytest
 
 from registry.matching.sentences import is_sentence
 from registry.models import Membership, Role, Team
+from tests.factories.runs import make_run
 from tests.factories.skills import prompt_files, publish_files, tidy_files
 from tests.pages import messages, part, parts
 
@@ -141,3 +142,47 @@ def test_best_match_belongs_to_the_chosen_team(ask, bob, alice, weekly):
     publish_files(prompt_files(), team=other, user=alice)
     match = part(ask(bob, q="kind review of my weekly report notes", team="desk"), "match")
     assert match["value"] == "desk/kind-review"
+
+
+LISTED = ("kind", "team", "tag", "language")
+
+
+def test_filters_that_people_understand_come_first(ask, bob, weekly, public):
+    page = ask(bob)
+    assert [facet["name"] for facet in page.context["facets"]] == list(LISTED)
+    more = part(page, "more-filters")
+    assert "open" not in more.attributes
+    assert {"source", "profile"} <= {facet["name"] for facet in page.context["more_facets"]}
+    assert "open" in part(ask(bob, profile="agentskills"), "more-filters").attributes
+
+
+@pytest.mark.parametrize("query", [{}, {"q": "sorts"}])
+def test_language_counts_the_skills_that_it_lists(ask, bob, alice, team, query):
+    for slug, text in (("cards", "Sorts cards."), ("coins", "Sorts coins."), ("papers", "Sorts 文件。")):
+        publish_files(
+            {"SKILL.md": f"---\nname: {slug}\ndescription: {text}\n---\nx".encode()}, team=team, user=alice
+        )
+    counts = {"zh": 1, "en": 2}
+    for name, number in counts.items():
+        page = ask(bob, language=name, **query)
+        assert page.context["page"].paginator.count == number
+        (facet,) = (each for each in page.context["facets"] if each["name"] == "language")
+        assert {choice["value"]: choice["count"] for choice in facet["first"]} == counts
+    assert ask(bob, language="xx", **query).context["page"].paginator.count == 3
+
+
+def test_full_page_of_a_search_stays_small(browse, alice, team, django_assert_max_num_queries):
+    for number in range(22):
+        tags = f"tags: [sort, tag-{number}, other-{number}]"
+        head = f"---\nname: sort-{number}\ndescription: Sorts papers and cards.\n{tags}\n---\nx"
+        version = publish_files({"SKILL.md": head.encode()}, team=team, user=alice)
+        for status in ("succeeded", "failed") * 15:
+            make_run(version, alice, team, status=status)
+    client = browse(alice)
+    client.get(PAGE, {"q": "sort"})
+    with django_assert_max_num_queries(11):
+        page = client.get(PAGE, {"q": "sort"})
+    assert len(page.content) < 60_000
+    assert len(parts(page, "success-rate")) == 20
+    with django_assert_max_num_queries(19):
+        assert parts(client.get(PAGE, {"q": "please sort my papers"}), "best-match")

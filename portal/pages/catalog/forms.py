@@ -5,12 +5,11 @@ from urllib.parse import quote
 
 from django.http import QueryDict
 
-from portal.forms.paths import MAX_CHARACTERS
-from registry.search.kinds import KIND_FILTERS
-from registry.search.query import FACETS, Filters
+from registry.search.facets import CATALOG_FACETS
+from registry.search.kinds import KIND_FILTERS, LANGUAGE_FILTERS
+from registry.search.query import MAX_QUERY_CHARACTERS, Filters
 
 SORTS = ("score", "newest")
-PARAMETERS = ("kind", *FACETS)
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,7 @@ class CatalogQuery:
     @property
     def chosen(self) -> list[tuple[str, str]]:
         """Pairs of name and value of the filters that are set."""
-        values = ((name, getattr(self.filters, name)) for name in PARAMETERS)
+        values = ((name, getattr(self.filters, name)) for name in CATALOG_FACETS)
         return [(name, value) for name, value in values if value]
 
     @property
@@ -39,11 +38,11 @@ class CatalogQuery:
 
 def read_query(query: QueryDict) -> CatalogQuery:
     sort = line(query, "sort")
-    filters = {name: line(query, name) for name in PARAMETERS}
-    if filters["kind"] not in KIND_FILTERS:
-        filters["kind"] = ""
+    filters = {name: line(query, name) for name in CATALOG_FACETS}
+    for name, known in (("kind", KIND_FILTERS), ("language", LANGUAGE_FILTERS)):
+        filters[name] = filters[name] if filters[name] in known else ""
     return CatalogQuery(
-        q=line(query, "q", MAX_CHARACTERS),
+        q=line(query, "q", MAX_QUERY_CHARACTERS),
         filters=Filters(**filters, for_people=True, for_agents=False),
         sort=sort if sort in SORTS else "score",
     )

@@ -96,8 +96,8 @@ def _last_runs(skills: Sequence[int], actor: Actor) -> Mapping[int, list[Run]]:
     """Maps each skill's primary key to the runs among its last 30 that the actor can see, newest first."""
     found: defaultdict[int, list[Run]] = defaultdict(list)
     if actor.is_signed_in and skills:
-        keys = last_run_ids(skills, LENGTH)
-        runs = Run.objects.visible_to(actor).filter(pk__in=keys).only("skill_id", "status", "created_at")
+        runs = Run.objects.visible_to(actor).filter(pk__in=last_run_ids(skills, LENGTH))
+        runs = runs.only("skill_id", "status", "created_at")
         for run in runs.order_by("-pk"):
             found[run.skill_id or 0].append(run)
     return found

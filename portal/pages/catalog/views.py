@@ -1,6 +1,6 @@
 """The catalog: search, filters in the URL, and counts of the visible skills."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -26,24 +26,29 @@ from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.models import Skill
 from registry.rates.limits import RateLimit, count_request
-from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets, kind_counts
+from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets
 from registry.search.query import SearchResult, search
 
 PAGE = 20
 MAX_HITS = 200  # maximum number of hits listed
-VALUES_SHOWN = 30  # maximum number of values per filter
+VALUES_SHOWN = 12  # maximum number of values per filter
 VALUES_AT_FIRST = 6  # number of values shown at first; the others on request
 TITLES: dict[str, Promise | str] = {
     "kind": _("Kind"),
     "team": _("Team"),
-    "category": _("Category"),
     "tag": _("Tag"),
+    "language": _("Language"),
+    "category": _("Category"),
     "domain": _("Domain"),
     "type": _("Type"),
     "source": _("Source"),
     "profile": _("Profile"),
 }
-UNLISTED = ("type", "source", "profile")  # filters that only links set, without choices on the page
+FIRST = ("kind", "team", "tag", "language")  # the other filters are below "More filters"
+LABELS: dict[str, Mapping[str, Promise | str]] = {
+    "kind": {name: kind.label for name, kind in KINDS.items()} | {"script": _("Runs a script")},
+    "language": {"zh": _("Chinese"), "en": _("English and others")},
+}
 
 
 @require_safe
@@ -64,13 +69,16 @@ def page(request: ActorRequest) -> HttpResponse:
     best = answer.row["match"].skill if answer.row else None
     listed = [skill for skill in page_of_skills.object_list if skill != best]
     shown = {row.skill.pk: row.skill for row in answer.matches} | {skill.pk: skill for skill in listed}
+    all_facets = _facets(query, found, request.actor)
     context = {
         "query": query,
         "page": page_of_skills,
         "listed": listed,
         "answer": answer,
         "facts": facts_of(shown.values(), [*answer.matches, *found.hits], request.actor),
-        "facets": _facets(query, found, request.actor),
+        "facets": [row for row in all_facets if row["name"] in FIRST],
+        "more_facets": [row for row in all_facets if row["name"] not in FIRST],
+        "is_more_chosen": any(name not in FIRST for name, _value in query.chosen),
         "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),
         "total": found.total,
@@ -97,12 +105,11 @@ def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
 
 def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[dict[str, Any]]:
     """Each filter with its values and their counts under the other filters. Omits filters without values."""
-    counts = facets(query.q, query.filters, actor, limit=VALUES_SHOWN, found=found)
-    kinds = kind_counts(query.q, query.filters, actor, found=found)
-    counts["kind"] = tuple(FacetValue(kind, count) for kind, count in kinds.items() if count)
+    names = tuple(TITLES)
+    counts = facets(query.q, query.filters, actor, limit=VALUES_SHOWN, found=found, names=names)
     rows = []
     for name, title in TITLES.items():
-        if name not in UNLISTED and (choices := _choices(name, getattr(query.filters, name), counts[name])):
+        if choices := _choices(name, getattr(query.filters, name), counts[name]):
             first, rest = choices[:VALUES_AT_FIRST], choices[VALUES_AT_FIRST:]
             rows.append({"name": name, "title": title, "first": first, "rest": rest})
     return rows
@@ -124,4 +131,4 @@ def _choices(name: str, chosen: str, counts: Sequence[FacetValue]) -> list[dict[
 
 
 def _label(name: str, value: str) -> Promise | str:
-    return KINDS[value].label if name == "kind" else value
+    return LABELS.get(name, {}).get(value, value)

@@ -26,6 +26,7 @@ from registry.matching.match import MatchQuery, MatchResult, match
 from registry.matching.ranking import MIN_CONFIDENCE
 from registry.models import FeedbackOutcome
 from registry.rates.limits import RateLimit, count_request
+from registry.search.query import MAX_QUERY_CHARACTERS
 
 SHOWN = 10
 EXAMPLES = (
@@ -46,8 +47,9 @@ _THANKS = {
 
 @require_safe
 def moved(request: ActorRequest) -> HttpResponse:
-    """Redirects to the catalog; a request with more than a sentence, to the page that tests matching."""
+    """Redirects to the catalog; requests that its search can't take, to the page that tests matching."""
     has_more = any(request.GET.get(name) for name in MatchForm.field_order if name != "q")
+    has_more |= len(request.GET.get("q", "")) > MAX_QUERY_CHARACTERS
     query = request.GET.urlencode()
     target = reverse("match-test" if has_more else "catalog")
     return redirect(f"{target}?{query}" if query else target)

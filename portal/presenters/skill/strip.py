@@ -29,6 +29,14 @@ class Strip:
     counts: RunCounts
 
     @property
+    def areas(self) -> list[tuple[str, str]]:
+        """Pairs of tone and SVG path of all its bars, for lists, where single bars have no title."""
+        paths: dict[str, str] = {}
+        for bar in self.bars:
+            paths[bar.tone] = f"{paths.get(bar.tone, '')}M{bar.x + 3} 0v28"
+        return list(paths.items())
+
+    @property
     def rate(self) -> int | None:
         return self.counts.success_rate
 
