@@ -42,7 +42,7 @@ def main():
     user = User.objects.create_superuser("bench", password=PASSWORD)
     until = timezone.now() + timedelta(days=1)
     token = tokens.issue(user, name="bench", scopes=Scope.values, expires_at=until, by=Actor(user=user))[1]
-    with _site() as (port, pid):
+    with serve() as (port, pid):
         url = f"http://127.0.0.1:{port}"
         alone = _sign_ins(url, 5)
         idle = sum(held_bytes(pid))
@@ -64,7 +64,7 @@ def main():
 
 
 @contextmanager
-def _site():
+def serve():
     """Runs a site with ``manage.py up``; yields its port and the process id of its web server."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
