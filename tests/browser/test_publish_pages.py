@@ -13,7 +13,7 @@ from worker.service.inline import execute_here
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-OWN = {
+OWN: dict[str, bytes | str] = {
     "SKILL.md": "---\nname: own-report\ndescription: Counts orders.\n---\nRun scripts/report.py.\n",
     "scripts/report.py": "import json\n\nprint(json.dumps({'orders': 3}))\n",
 }
@@ -24,16 +24,20 @@ def nobody_listens(monkeypatch):
     monkeypatch.setattr("worker.runs.request.wake", lambda: True)
 
 
+class Clicks:
+    """Clicks on selectors of the page, and counts the clicks."""
+
+    def __init__(self, page):
+        self.page, self.count = page, 0
+
+    def __call__(self, selector):
+        self.count += 1
+        self.page.click(selector)
+
+
 @pytest.fixture
 def press(page):
-    """``press(selector)``: clicks; ``press.count`` is the number of clicks."""
-
-    def click(selector):
-        click.count += 1
-        page.click(selector)
-
-    click.count = 0
-    return click
+    return Clicks(page)
 
 
 @pytest.mark.full
@@ -78,11 +82,11 @@ def test_a_dropped_folder_is_checked_and_repaired_on_the_page(page, sign_in, axe
     sign_in(bob)
     page.goto("/publish/")
     box = page.locator(".drop").bounding_box()
-    data = {"items": [], "files": [str(tmp_path / "report")], "dragOperationsMask": 1}
+    dragged = {"items": [], "files": [str(tmp_path / "report")], "dragOperationsMask": 1}
     session = page.context.new_cdp_session(page)
     for kind in ("dragEnter", "dragOver", "drop"):
         place = {"x": box["x"] + 20, "y": box["y"] + 20}
-        session.send("Input.dispatchDragEvent", {"type": kind, "data": data, **place})
+        session.send("Input.dispatchDragEvent", {"type": kind, "data": dragged, **place})
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()
     page.click("[data-action=fix][value='remove:type']")
