@@ -22,6 +22,7 @@ from django.utils import timezone
 from playwright.sync_api import Error, sync_playwright
 
 from bench._bodies import serve
+from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import Membership, Role, Team, User
 from registry.packages.read_package import read_files
@@ -90,12 +91,11 @@ class Story:
         assert box["y"] + box["height"] < VIEW["height"], "the cause is below the first screen"
 
     def yanked(self):
-        """The list contains exactly the runs of the yanked version."""
+        """From the skill's page to exactly the runs of the yanked version."""
         self.sign_in()
-        self.click("[data-nav=runs]")
-        self.page.select_option("select[name=version]", "1.0.0")
-        self.clicks += 1
-        self.click(".filters button")
+        self.page.goto("/skills/handbook/report/")
+        self.click(".tabs a[href$='/versions/']")
+        self.click("[data-part=yanked] a[href*='version=1.0.0']")
         rows = self.page.locator("[data-part=run]")
         assert rows.count() == 3, f"{rows.count()} rows instead of 3"
         assert rows.locator(".badge.warn").count() == 3, "the rows don't show that the version is yanked"
@@ -104,12 +104,8 @@ class Story:
         """Ten runs of two skills, requested by one agent, are approved."""
         self.sign_in()
         self.click("[data-nav=approvals]")
-        if self.page.locator("[data-action=select-all]").count():
-            self.click("[data-action=select-all]")
-            self.click("[data-action=approve-selected]")
-        else:
-            while self.page.locator("[data-action=approve]").count():
-                self.click("[data-action=approve]")
+        self.click("[data-action=select-all]")
+        self.click("[data-action=approve-selected]")
         self.page.locator("[data-part=empty]").wait_for()
         approved = Approval.objects.filter(decision="once").count()
         assert approved == 10, f"{approved} of 10 runs were approved"
@@ -139,17 +135,13 @@ class Story:
             pack.writestr("SKILL.md", BROKEN)
         upload = {"name": "broken.zip", "mimeType": "application/zip", "buffer": archive.getvalue()}
         self.page.set_input_files("input[type=file][name=archive]", upload)
-        self.click("button[name=check]")
-        self.page.locator("[data-code]").first.wait_for()
-        editor = self.page.locator("main textarea:visible").filter(has_text="Broken").first
-        assert editor.count(), "the page has no editor for the files"
-        good = (
-            "---\nname: repaired\ndescription: Repairs things. Use it for tests.\nversion: 1.0.0\n---\n# Ok\n"
-        )
-        editor.fill(good)
-        self.click("button[name=check]")
-        self.click("button[name=publish]")
-        self.page.wait_for_url("**/skills/**")
+        self.click("#publish [name=check]:visible")
+        self.page.locator("[data-part=preview][data-state=invalid]").wait_for()
+        self.page.fill("textarea[name=text]", GOOD)
+        self.click(".row [name=check]")
+        self.page.locator("[data-part=preview][data-state=ready]").wait_for()
+        self.click("[name=publish]")
+        self.page.locator("[data-part=message] [data-action=run]").wait_for()
 
 
 STORIES = {  # name: (text, method, limit of clicks)
@@ -209,11 +201,17 @@ def _fill():
             _run(owner, team, version, "succeeded")
     cause = {"type": "KeyError", "message": "'city'"}
     _run(owner, team, versions[1], "failed", failure_code="SCRIPT_FAILED", cause=cause, exit_code=1)
+    tomorrow = timezone.now() + timedelta(days=1)
+    token, _secret = tokens.issue(
+        owner, name="agent", scopes=["run"], expires_at=tomorrow, by=Actor(user=owner), team=team
+    )
     for number in range(10):
-        waiting = _run(owner, team, versions[1 + number % 2], "waiting_approval", token_name="agent")
+        waiting = _run(
+            owner, team, versions[1 + number % 2], "waiting_approval", token=token, token_name="agent"
+        )
         Approval.objects.create(
             run=waiting,
-            expires_at=timezone.now() + timedelta(days=1),
+            expires_at=tomorrow,
             requested_permissions={},
             unsafe_properties=["network"],
         )

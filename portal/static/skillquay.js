@@ -83,13 +83,6 @@
     if (event.key === "/") { event.preventDefault(); open(shortcuts); }
     if (event.key === "Enter" && event.target.matches("textarea, input")) event.target.form?.requestSubmit();
   });
-  document.addEventListener("keydown", (event) => {  // the one single key, on pages with a search
-    const search = document.querySelector("[aria-keyshortcuts='/']");
-    if (event.key !== "/" || !search || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select, dialog")) return;
-    event.preventDefault();
-    search.select();
-  });
   document.addEventListener("click", (event) => {
     const opener = event.target.closest("[data-open-palette], [data-open-shortcuts]");
     if (!opener || event.ctrlKey || event.metaKey) return;

@@ -60,14 +60,6 @@ def test_filters_are_chosen_and_taken_away_by_keyboard_on_a_narrow_screen(page, 
     assert page.locator(".list > li").count() == 2
 
 
-@pytest.mark.row("P8")
-def test_slash_focuses_the_search_but_can_be_typed_in_it(page, catalog):
-    page.goto("/skills/")
-    page.keyboard.press("/")
-    page.keyboard.type("a/b")
-    assert page.input_value("#q") == "a/b"
-
-
 @pytest.mark.row("C4")
 def test_an_administrator_teaches_a_word_and_takes_it_back(page, sign_in, catalog, administrator):
     sign_in(administrator)
