@@ -1,10 +1,10 @@
 """The suites: which tests ``--suite`` runs.
 
 - ``sample`` (``make test``): everything; of each matrix, and of a test with many cases, a seeded choice;
-  of the tests of pages, two thirds, drawn by the seed.
+  of the tests of pages, half, drawn by the seed.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage;
-  of the tests of pages, a third, drawn by the seed.
+  of the tests of pages, a fourth, and of the API, half, drawn by the seed.
 - ``clients`` (``make test-clients``): the tests with real clients, which no other suite runs.
 - ``full`` (``make test-full``): every combination of each matrix (with ``full_at_most``, that many, drawn by
   the seed), the tests marked ``full``, and the cases and tests of pages that ``sample`` with the same
@@ -25,7 +25,10 @@ import pytest
 SUITES = ("sample", "fast", "services", "clients", "full")
 SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
-PAGES_SHARE = {"sample": 2 / 3, "services": 1 / 3}  # of the tests in tests/portal
+SHARES = {  # of the tests in these folders; of others, all
+    "sample": {"portal": 1 / 2},
+    "services": {"portal": 1 / 4, "api": 1 / 2},
+}
 CASES_AT_MOST = 4  # of a parametrized test without a matrix, in every suite but ``full``
 _SEED = "TEST_SEED"
 
@@ -80,7 +83,7 @@ def _belongs(
     is_matrix = _matrix_values(item) is not None
     if suite == "full":
         is_drawn = item in sampled or not _has_mark(item, "full_at_most")
-        is_rest = item in left_out or not _is_drawn_page(item, "sample")
+        is_rest = item in left_out or not _is_drawn(item, "sample")
         return is_rest or ((is_full or is_matrix) and is_drawn)
     if is_full or item in left_out:
         return False
@@ -88,7 +91,7 @@ def _belongs(
         return not _uses_database(item) and item.get_closest_marker("slow") is None
     if is_matrix and item not in sampled:
         return False
-    is_drawn = item.path in named or _is_drawn_page(item, suite)
+    is_drawn = item.path in named or _is_drawn(item, suite)
     return is_drawn and (suite == "sample" or _uses_services(item))
 
 
@@ -117,11 +120,11 @@ def _uses_services(item: pytest.Item) -> bool:
     return not is_browser and (_uses_database(item) or any(map(item.get_closest_marker, marks)))
 
 
-def _is_drawn_page(item: pytest.Item, suite: str) -> bool:
-    """True for the tests of pages that the seed draws for the suite, and for every other test."""
+def _is_drawn(item: pytest.Item, suite: str) -> bool:
+    """Whether the seed draws the test for the suite; True for a test of a folder without a share."""
     test = item.nodeid.split("[")[0]
     drawn = Random(f"{os.environ[_SEED]}:{test}").random()
-    return not test.startswith("tests/portal/") or drawn < PAGES_SHARE[suite]
+    return drawn < SHARES[suite].get(test.split("/")[1], 1)
 
 
 def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:

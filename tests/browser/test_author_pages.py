@@ -104,7 +104,7 @@ def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, team, bob):
     page.fill(
         "#id_text", "---\nname: Broken\ntype: direct\nversion: one\nttl: soon\ntags: a, b\n---\nSays.\n"
     )
-    page.click("button[name=check]")
+    page.click("p.row button[name=check]")
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()
     page.click("button[name=publish]")

@@ -25,6 +25,7 @@ def test_search_leads_from_the_sidebar_to_a_section_and_on_to_the_next_page(page
     assert page.locator("[data-part=document] h2").count()
 
 
+@pytest.mark.full
 @pytest.mark.slow(reason="the accessibility checker reads long pages")
 @pytest.mark.parametrize("look", [{}, {"color_scheme": "dark", "locale": "zh-CN"}], ids=["light", "dark-zh"])
 def test_documents_are_accessible_and_fit_a_small_screen(page, axe, look):

@@ -51,7 +51,7 @@ def _report_pages() -> list[str]:
 
 
 @pytest.mark.slow(reason="a browser visits a quarter of all pages")
-@pytest.mark.matrix("name", "group", at_most=1, full_at_most=8)
+@pytest.mark.matrix("name", "group", at_most=1, full_at_most=4)
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize(("name", "look"), LOOKS.items(), ids=LOOKS)
 def test_pages_are_accessible_and_fit_the_screen(page, axe, name, group, look, administrator):

@@ -26,7 +26,7 @@ def test_view_is_saved_listed_opened_and_removed_with_undo(browse, bob, charlie,
     make_run(public.latest, bob, team)
     client = browse(bob)
     assert parts(client.get("/runs/"), "saved-views") == []
-    form = part(client.get("/runs/?status=failed&caller=me"), "saved-views")
+    form = part(client.get("/runs/?status=failed&caller=me"), "save-view")
     [query] = form.select("input", name="query")
     answer = _save(client, " My  failures ", query["value"])
     assert messages(answer) == ["success"]

@@ -146,7 +146,7 @@ def test_counts_stay_when_runs_go(past_run, site_policy, hello, publish_skill, a
         ]
 
     before = figures()
-    assert sum(version.runs for version in before[0][0].versions) == 12
+    assert sum(version.counts.runs for version in before[0][0].versions) == 12
     assert (roll_up(5), roll_up(), roll_up()) == (5, 7, 0)
     assert figures() == before
     site_policy(succeeded_days=1, failed_days=1)

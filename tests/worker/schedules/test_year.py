@@ -105,6 +105,7 @@ def clock_moments(draw):
 
 
 @pytest.mark.row("B7")
+@pytest.mark.full
 @pytest.mark.slow("simulates a year")
 @pytest.mark.django_db
 def test_every_due_time_of_a_year_is_fired_once_or_accounted_for(hello, alice, team):

@@ -95,12 +95,15 @@ def _answer(request: Any) -> HttpResponse:
 
 
 def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResponse:
-    """Shows all problems of a package, and keeps it as a draft."""
+    """Shows all problems of a package, and keeps it as a draft unless its content was purged."""
     package = upload.package
     try:
         preview = preview_publication(package, actor=request.actor, **_options(form))
     except Refusal as refused:
         return _render_refusal(request, form, refused)
+    problems = all_problems(package, preview)
+    if purged := [problem for problem in problems if _is_purged(problem)]:
+        return _refuse_purged(request, form, Refusal(*purged), upload)
     migration = None if package.ok else _find_migration(package, form, request.actor)
     context = {
         "preview": preview,
@@ -112,7 +115,7 @@ def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResp
         "ok": preview.ok and package.ok,
         "migration": migration,
         "changes": [change.translated(_) for change in migration.changes] if migration else [],
-        **_draft_context(request, form, upload, all_problems(package, preview)),
+        **_draft_context(request, form, upload, problems),
     }
     return render(request, "publish/publish.html", context)
 
@@ -135,6 +138,10 @@ def _draft_context(
         "fixes": profile_fixes(package, number) if number else [],
         "stored": stored,
     }
+
+
+def _is_purged(problem: Problem) -> bool:
+    return problem.code in (VERSION_PURGED.name, SKILL_PURGED.name)
 
 
 def _next_number(upload: Upload, form: PublishForm) -> str:
@@ -176,10 +183,8 @@ def _publish(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpRe
         changelog = form.cleaned_data["changelog"]
         publication = publish(package, actor=request.actor, changelog=changelog, **_options(form))
     except Refusal as refused:
-        if refused.code in (VERSION_PURGED.name, SKILL_PURGED.name):
-            if upload.stored:
-                delete_input(upload.stored)
-            return _render_refusal(request, form, refused)
+        if _is_purged(refused.problems[0]):
+            return _refuse_purged(request, form, refused, upload)
         return _render_refusal(request, form, refused, upload)
     return redirect_to_version(request, publication)
 
@@ -244,6 +249,14 @@ def _render_refusal(
     if upload:
         context |= _draft_context(request, form, upload, refused.problems)
     return render(request, "publish/publish.html", context, status=code_named(refused.code).http)
+
+
+def _refuse_purged(
+    request: ActorRequest, form: PublishForm, refused: Refusal, upload: Upload
+) -> HttpResponse:
+    if upload.stored:
+        delete_input(upload.stored)
+    return _render_refusal(request, form, refused)
 
 
 def _render_too_large(request: HttpRequest) -> HttpResponse:
