@@ -104,7 +104,7 @@ def unequal_files():
 
 
 @pytest.mark.parametrize("path", sorted(tidy_files()))
-def test_wrong_byte_of_a_stored_file_fails_the_digest_check_of_mcp_hosts(report, local_storage, path):
+def test_wrong_byte_of_a_stored_file_fails_the_digest_check_of_mcp_hosts(local_storage, report, path):
     assert unequal_files() == []
     blob = not_none(blobs.local_path(report.digest))
     with zipfile.ZipFile(io.BytesIO(blob.read_bytes())) as archive:
@@ -114,7 +114,7 @@ def test_wrong_byte_of_a_stored_file_fails_the_digest_check_of_mcp_hosts(report,
     assert unequal_files() == [URI + path]
 
 
-def test_archive_with_a_wrong_byte_is_not_served_to_mcp_hosts(report, local_storage):
+def test_archive_with_a_wrong_byte_is_not_served_to_mcp_hosts(local_storage, report):
     blob = not_none(blobs.local_path(report.digest))
     data = blob.read_bytes()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
