@@ -38,6 +38,7 @@ def test_models_and_migrations_agree():
 
 
 @pytest.mark.row("P9")
+@pytest.mark.django_db
 def test_the_system_checks_find_nothing():
     assert run_checks() == []
 
