@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from django.core.management.color import no_style
-from django.db import connections, models, transaction
+from django.db import IntegrityError, connections, models, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from registry.changes import install
@@ -134,12 +134,13 @@ class DatabaseTarget:
             raise COPY_DIFFERS.refusal(table=table.name)
 
     def finish(self) -> None:
-        """Restores foreign keys, sequences and triggers. For a broken foreign key, raises COPY_DIFFERS on
-        SQLite, and the database's error on PostgreSQL.
-        """
+        """Restores foreign keys, sequences and triggers. Raises COPY_DIFFERS for a broken foreign key."""
         with transaction.atomic(using=self.alias):
             for table, name, definition in self._state.get("foreign keys", []):
-                sql.execute(self.connection, sql.add_foreign_key(table, name, definition))
+                try:
+                    sql.execute(self.connection, sql.add_foreign_key(table, name, definition))
+                except IntegrityError as error:
+                    raise COPY_DIFFERS.refusal(table=table) from error
             if self.connection.vendor == "sqlite":
                 for table, *_ in sql.fetch(self.connection, sql.SQLITE_BROKEN_KEYS)[:1]:
                     raise COPY_DIFFERS.refusal(table=table)

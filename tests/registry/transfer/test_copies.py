@@ -133,6 +133,17 @@ def test_changed_copy_is_found(site, second, tmp_path):
     assert refused.value.code == "OTHER_COPY_UNFINISHED"
 
 
+def test_broken_reference_in_the_copy_is_found(site, second):
+    _copy(second, _ignore)
+    target = DatabaseTarget(second)
+    target.begin(DatabaseSource("default").name)
+    with target._without_foreign_keys():
+        Run.objects.using(second).update(skill_id=10**9)
+    with pytest.raises(Refusal) as refused:
+        target.finish()
+    assert (refused.value.code, refused.value.params) == ("COPY_DIFFERS", {"table": "worker_run"})
+
+
 def test_database_with_a_site_is_no_target(site):
     with pytest.raises(Refusal) as refused:
         DatabaseTarget("default").begin("any source")
