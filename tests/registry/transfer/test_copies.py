@@ -141,7 +141,7 @@ def test_broken_reference_in_the_copy_is_found(site, second):
         Run.objects.using(second).update(skill_id=10**9)
     with pytest.raises(Refusal) as refused:
         target.finish()
-    assert (refused.value.code, refused.value.params) == ("COPY_DIFFERS", {"table": "worker_run"})
+    assert refused.value.code == "COPY_DIFFERS"
 
 
 def test_database_with_a_site_is_no_target(site):
