@@ -120,7 +120,9 @@ class Story:
             name.fill("laptop")
         self.click("main form[method=post] button.wide")
         secret = self.page.locator("#secret").inner_text().strip()
-        assert secret in self.page.locator("[data-part=token-use]").inner_text(), "the lines lack the token"
+        for lines in self.page.locator("[data-part=token-use]").all():
+            client = lines.get_attribute("data-value")
+            assert secret in (lines.text_content() or ""), f"the lines of {client} lack the token"
         request = urllib.request.Request(
             f"{self.url}/api/v1/me", headers={"Authorization": f"Bearer {secret}"}
         )
@@ -133,13 +135,16 @@ class Story:
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w") as pack:
             pack.writestr("SKILL.md", BROKEN)
+            pack.writestr("scripts/go.py", "print('{}')\n")
         upload = {"name": "broken.zip", "mimeType": "application/zip", "buffer": archive.getvalue()}
         self.page.set_input_files("input[type=file][name=archive]", upload)
         self.click("#publish [name=check]:visible")
         self.page.locator("[data-part=preview][data-state=invalid]").wait_for()
+        place = self.page.url
         self.page.fill("textarea[name=text]", GOOD)
         self.click(".row [name=check]")
         self.page.locator("[data-part=preview][data-state=ready]").wait_for()
+        assert self.page.url == place, "the repair left the page"
         self.click("[name=publish]")
         self.page.locator("[data-part=message] [data-action=run]").wait_for()
 
