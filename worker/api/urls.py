@@ -15,6 +15,7 @@ from worker.retention import urls as retention
 from worker.run_batches import urls as run_batches
 from worker.run_views import urls as run_views
 from worker.runs import urls as runs
+from worker.saved_views import urls as saved_views
 from worker.schedules import urls as schedules
 from worker.sharing import urls as sharing
 
@@ -29,6 +30,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *run_views.urlpatterns,
     *runs.urlpatterns,
     *run_batches.urlpatterns,
+    *saved_views.urlpatterns,
     *schedules.urlpatterns,
     *sharing.urlpatterns,
     path("teams/<str:team>/", include(quotas.team_urlpatterns)),

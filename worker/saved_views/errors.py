@@ -4,6 +4,10 @@ from registry.packages.problems import gettext_noop as _
 SAVED_VIEW_NAME_INVALID = declare("SAVED_VIEW_NAME_INVALID", lambda *, limit: ...)(
     _("Can't save the view: the name is not valid."), _("Use between 1 and %(limit)s printable characters.")
 )
+SAVED_VIEW_NAME_TAKEN = declare("SAVED_VIEW_NAME_TAKEN", lambda *, name: ..., http=409)(
+    _("Can't save the view: you already have a view named %(name)s."),
+    _("Choose another name, or change that view."),
+)
 SAVED_VIEW_EMPTY = declare("SAVED_VIEW_EMPTY")(
     _("Can't save the view: no filter is set."), _("Set at least one filter.")
 )

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from django.db import transaction
+
+from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
+from registry.identity.errors import FORBIDDEN
+from registry.identity.permissions import Action
 from registry.models import User
 from worker.models import SavedRunView
 from worker.saved_views.errors import (
     SAVED_VIEW_EMPTY,
     SAVED_VIEW_NAME_INVALID,
+    SAVED_VIEW_NAME_TAKEN,
     SAVED_VIEW_TOO_LONG,
     SAVED_VIEWS_TOO_MANY,
 )
@@ -26,13 +32,7 @@ def save_view(user: User, name: str, query: str) -> SavedRunView:
     Raises SAVED_VIEW_NAME_INVALID, SAVED_VIEW_EMPTY, SAVED_VIEW_TOO_LONG, and SAVED_VIEWS_TOO_MANY above
     ``MAX_VIEWS``.
     """
-    name = " ".join(name.split())
-    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
-        raise SAVED_VIEW_NAME_INVALID.refusal(limit=MAX_NAME_LENGTH).at("name")
-    if not query:
-        raise SAVED_VIEW_EMPTY.refusal()
-    if len(query) > MAX_QUERY_LENGTH:
-        raise SAVED_VIEW_TOO_LONG.refusal(limit=MAX_QUERY_LENGTH)
+    name, query = _checked_name(name), _checked_query(query)
     others = SavedRunView.objects.filter(user=user).exclude(name=name)
     if others.count() >= MAX_VIEWS:
         raise SAVED_VIEWS_TOO_MANY.refusal(limit=MAX_VIEWS)
@@ -40,9 +40,72 @@ def save_view(user: User, name: str, query: str) -> SavedRunView:
     return view
 
 
+def create_view(actor: Actor, name: str, query: str) -> SavedRunView:
+    """Like ``save_view``, but raises SAVED_VIEW_NAME_TAKEN instead of replacing a view. Raises FORBIDDEN
+    without a user, and for a token of one team.
+    """
+    if not isinstance(actor.user, User) or _is_limited(actor):
+        raise FORBIDDEN.refusal(action=Action.RUN.value)
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=actor.user.pk)
+        _require_free(actor.user, _checked_name(name))
+        return save_view(actor.user, name, query)
+
+
+def change_view(view: SavedRunView, *, name: str | None = None, query: str | None = None) -> SavedRunView:
+    """Renames the view or replaces its filters; None keeps a value. Raises SAVED_VIEW_NAME_TAKEN if the user
+    has another view of this name, and the refusals of ``save_view``.
+    """
+    with transaction.atomic():
+        User.objects.select_for_update(no_key=True).get(pk=view.user_id)
+        if name is not None:
+            view.name = _checked_name(name)
+            _require_free(view.user, view.name, view)
+        if query is not None:
+            view.query = _checked_query(query)
+        view.save(update_fields=["name", "query"])
+    return view
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable():
+        raise SAVED_VIEW_NAME_INVALID.refusal(limit=MAX_NAME_LENGTH).at("name")
+    return name
+
+
+def _checked_query(query: str) -> str:
+    if not query:
+        raise SAVED_VIEW_EMPTY.refusal()
+    if len(query) > MAX_QUERY_LENGTH:
+        raise SAVED_VIEW_TOO_LONG.refusal(limit=MAX_QUERY_LENGTH)
+    return query
+
+
+def _require_free(user: User, name: str, view: SavedRunView | None = None) -> None:
+    others = SavedRunView.objects.filter(user=user, name=name)
+    if others.exclude(pk=view.pk if view else None).exists():
+        raise SAVED_VIEW_NAME_TAKEN.refusal(name=name).at("name")
+
+
+def _is_limited(actor: Actor) -> bool:
+    """Whether the actor is a token of one team: filters can name skills and users of other teams."""
+    return actor.token is not None and actor.token.team_id is not None
+
+
 def views_of(actor: Actor) -> list[SavedRunView]:
-    """The saved views of the actor, by name."""
-    return list(SavedRunView.objects.filter(user=actor.user).order_by("name")) if actor.user else []
+    """The saved views of the actor, by name; none for a token of one team."""
+    if actor.user is None or _is_limited(actor):
+        return []
+    return list(SavedRunView.objects.filter(user=actor.user).order_by("name"))
+
+
+def find_view(uid: str, actor: Actor) -> SavedRunView:
+    """The actor's view. Raises NOT_FOUND if ``views_of`` does not contain it."""
+    view = next((view for view in views_of(actor) if view.uid == uid), None)
+    if view is None:
+        raise NOT_FOUND.refusal(what="saved view", name=uid[:80])
+    return view
 
 
 def remove_view(user: User, uid: str) -> SavedRunView | None:
