@@ -88,9 +88,18 @@ def test_number_of_views_is_limited(as_bob, monkeypatch):
 
 def test_all_filters_are_filters_of_the_page(as_bob):
     given = {
-        **{"status": "failed", "skill": "docs/a b", "version": "1.0.0", "team": "docs", "caller": "agents"},
-        **{"failure_code": "timeout", "since": "24h", "label": "wöchentlich", "pinned": True},
-        **{"request_id": "r-1", "error_group": "g", "ids": "a,b"},
+        "status": "failed",
+        "skill": "docs/a b",
+        "version": "1.0.0",
+        "team": "docs",
+        "caller": "agents",
+        "failure_code": "timeout",
+        "since": "24h",
+        "label": "wöchentlich",
+        "pinned": True,
+        "request_id": "r-1",
+        "error_group": "g",
+        "ids": "a,b",
     }
     view = as_bob.post("saved-views", {"name": "All", "filter": given}).json()
     assert view["filter"] == {**given, "failure_code": "TIMEOUT"}
