@@ -134,6 +134,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.change_additions": _("%(user)s changed the additions of %(target)s"),
     "version.run_cases": _("%(user)s ran the cases of %(target)s"),
     "version.choose_runtime": _("%(user)s changed the runtime of %(target)s"),
+    "version.cancel_dependencies": _("%(user)s cancelled the dependency builds of %(target)s"),
     "version.build_dependencies": _("%(user)s built the dependencies of %(target)s"),
     "install_link.create": _("%(user)s created an install link"),
     "collection.create": _("%(user)s created the collection %(target)s"),

@@ -14,7 +14,7 @@ from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.api.conftest import assert_error
 from tests.checks import not_none
-from tests.pages import actions, messages, part, parts
+from tests.pages import actions, codes, messages, part, parts
 from worker.dependencies import queue
 from worker.dependencies.errors import DEPENDENCIES_FAILED
 from worker.models import DependencyBuild
@@ -101,6 +101,32 @@ def test_a_maintainer_has_it_tried_again_and_nobody_else(failed, browse, alice, 
     assert (
         AuditEntry.objects.filter(action="version.build_dependencies", target="docs/needy@1.0.0").count() == 1
     )
+
+
+def test_maintainer_cancels_a_build(needy, browse, alice, bob, charlie):
+    assert "cancel-build" in actions(browse(alice).get(PAGE))
+    for user in (bob, charlie):
+        assert "cancel-build" not in actions(browse(user).get(PAGE))
+        browse(user).post(PAGE + "dependencies/cancel/")
+        assert browse(user).post(f"{API}/cancel").status_code == 403
+    assert DependencyBuild.objects.get().state == "waiting"
+    page = browse(alice).post(PAGE + "dependencies/cancel/", follow=True)
+    assert messages(page) == ["success"]
+    assert "DEPENDENCIES_CANCELLED" in codes(page)
+    assert "retry" in actions(page)
+    assert "cancel-build" not in actions(page)
+
+
+def test_api_and_command_cancel_a_build(needy, browse, alice, capsys):
+    key = {"Idempotency-Key": "a"}
+    for _ in range(2):
+        answer = browse(alice).post(f"{API}/cancel", "{}", "application/json", headers=key)
+        (build,) = answer.json()["builds"]
+        assert (build["state"], build["problem"]["code"]) == ("failed", "DEPENDENCIES_CANCELLED")
+    call_command("api", "POST", API)
+    assert '"building"' in capsys.readouterr().out
+    call_command("api", "POST", f"{API}/cancel")
+    assert "DEPENDENCIES_CANCELLED" in capsys.readouterr().out
 
 
 def test_the_api_tells_the_same_and_tries_again(failed, browse, alice, charlie):

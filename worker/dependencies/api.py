@@ -5,11 +5,12 @@ from rest_framework.request import Request
 from registry.api import etag
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.endpoint import SkillEndpoint
+from registry.api.idempotency import idempotent
 from registry.api.schema import Operations, Shape, StrictText, read_body
 from registry.core.hooks import DEPENDENCY_STATES
 from registry.identity.permissions import Action
 from worker.dependencies.runtimes.choice import choose_runtime
-from worker.dependencies.status import dependencies_document, rebuild_dependencies
+from worker.dependencies.status import cancel_builds, dependencies_document, rebuild_dependencies
 from worker.models import DependencyBuildState, DependencyKind
 
 operation = Operations("versions")
@@ -81,6 +82,21 @@ class VersionDependencies(SkillEndpoint):
         """
         version = self.version(team, slug, number)
         rebuild_dependencies(version, self.actor)
+        return etag.document_response(request, dependencies_document(version, self.actor))
+
+
+class DependenciesCancel(SkillEndpoint):
+    required_actions = {"POST": (Action.RELEASE,)}
+
+    @operation("cancel_dependencies", "Cancel a version's dependency builds", answer=DependenciesDoc)
+    @idempotent()
+    def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
+        """Ends waiting and running builds as failed with `DEPENDENCIES_CANCELLED`; others do not change. Runs
+        that wait for them are refused with the same code. Requires at least the maintainer role in the
+        teams of all skills that need the builds, or administrator rights.
+        """
+        version = self.version(team, slug, number)
+        cancel_builds(version, self.actor)
         return etag.document_response(request, dependencies_document(version, self.actor))
 
 

@@ -45,6 +45,9 @@ DEPENDENCIES_PYTHON = declare("DEPENDENCIES_PYTHON", lambda *, wanted, have: ...
         "matching Python on the worker."
     ),
 )
+DEPENDENCIES_CANCELLED = declare("DEPENDENCIES_CANCELLED", http=409)(
+    _("The build of the dependencies was cancelled."), _("Build the dependencies again.")
+)
 INSTALLER_MISSING = declare("INSTALLER_MISSING", lambda *, name: ..., http=503)(
     _("%(name)s is needed to install dependencies but is missing on the worker."),
     _("Ask an administrator to install the tool for the worker's Python interpreter."),
@@ -55,6 +58,10 @@ PREPARING = declare("PREPARING", http=409, retryable=True)(
 )
 PREPARATION_NONE = declare("PREPARATION_NONE", lambda *, version: ..., http=409)(
     _("%(version)s has no dependencies to prepare."), _("No action needed.")
+)
+PREPARATION_SHARED = declare("PREPARATION_SHARED", http=409)(
+    _("Can't cancel the build: skills that you can't release need it too."),
+    _("Ask an administrator to cancel the build."),
 )
 RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http=503)(
     _("The skill requires the runtime %(runtime)s, which this site does not have."),

@@ -23,6 +23,7 @@ from worker.dependencies import build, queue
 from worker.dependencies.errors import PREPARING, RUNTIME_UNKNOWN
 from worker.dependencies.installers.deno_registries import JSR, NPM
 from worker.dependencies.needs import Names, Need, needs_of_unpacked
+from worker.dependencies.queue import BuildLease
 from worker.dependencies.runtimes.lists import known_runtimes, runtime_list
 from worker.dependencies.store import unpack_archive
 from worker.models import DependencyBuild, DependencyBuildState, DependencyKind
@@ -126,13 +127,22 @@ def _folder(key: str, check_stop: CheckStop, *, wait: bool) -> Path:
             if folder := _open_archive(row, check_stop):
                 return folder
         elif lease := queue.claim(key, timezone.now()):
-            build.run_build(lease, check_stop)
+            _build(lease, check_stop)
         elif not wait:
             raise DependenciesPending
         elif check_stop():
             raise CANCELLED.refusal()
         else:
             time.sleep(_POLL_S)
+
+
+def _build(lease: BuildLease, check_stop: CheckStop) -> None:
+    """Runs the build. Raises CANCELLED only if the run must stop, not if the build was cancelled."""
+    try:
+        build.run_build(lease, check_stop)
+    except Refusal as error:
+        if error.code != CANCELLED.name or check_stop():
+            raise
 
 
 def _open_archive(row: DependencyBuild, check_stop: CheckStop) -> Path | None:

@@ -15,12 +15,13 @@ from registry.core.leases import MAX_ATTEMPTS, Lease
 from registry.models import Version
 from registry.packages.problems import Problem, Refusal
 from registry.versions.publishing.version_rows import serialize_problem
-from worker.dependencies.errors import DEPENDENCIES_FAILED, PREPARING
+from worker.dependencies.errors import DEPENDENCIES_CANCELLED, DEPENDENCIES_FAILED, PREPARING
 from worker.dependencies.needs import Need, deno_platform, node_platform, python_platform
 from worker.models import DependencyBuild, DependencyBuildQuerySet, DependencyBuildState
 from worker.queue import retries
 from worker.queue.dispatch import wake, wake_builder
 
+UNDER_WAY = (DependencyBuildState.WAITING, DependencyBuildState.RUNNING)
 _CHECK_INTERVAL_S = 1.0
 _MAX_LOG = 65_536  # characters; the log keeps the last ones
 
@@ -93,20 +94,28 @@ class BuildLease(Lease[DependencyBuild]):
     def _end(self, **changes: Any) -> bool:
         if not self.finish(**changes):
             return False
-        digests = Version.objects.filter(dependency_builds=self.job).values_list("digest", flat=True)
-        if retries.make_runnable(set(digests)):
-            wake()
+        _continue_runs(self.job)
         return True
+
+
+def _continue_runs(row: DependencyBuild) -> None:
+    """Wakes the runs that wait for the build, after the transaction commits."""
+    digests = Version.objects.filter(dependency_builds=row).values_list("digest", flat=True)
+    if retries.make_runnable(set(digests)):
+        transaction.on_commit(wake)
 
 
 def enqueue(version: Version, need: Need) -> DependencyBuild:
     """Returns the build for a need, and links it to the version; creates the build if it does not exist.
 
-    If the build is waiting, wakes a worker after the transaction commits.
+    A cancelled build starts again for a new version. If the build is waiting, wakes a worker after the
+    transaction commits.
     """
     row = find_or_create(need)
     if not row.versions.filter(pk=version.pk).exists():
         row.versions.add(version)
+        if problem_of(row).code == DEPENDENCIES_CANCELLED.name and retry(row):
+            row.refresh_from_db()
     if row.state == DependencyBuildState.WAITING:
         transaction.on_commit(wake_builder)
     return row
@@ -146,6 +155,20 @@ def retry(row: DependencyBuild) -> bool:
     if done:
         transaction.on_commit(wake_builder)
     return bool(done)
+
+
+def cancel(row: DependencyBuild) -> bool:
+    """Ends a waiting or running build as failed with DEPENDENCIES_CANCELLED; returns False if it has ended.
+
+    The worker that runs the build loses its lease, so it stops within seconds.
+    """
+    under_way = DependencyBuild.objects.filter(pk=row.pk, state__in=UNDER_WAY)
+    problem = serialize_problem(DEPENDENCIES_CANCELLED.problem())
+    ended = {"state": DependencyBuildState.FAILED, "problem": problem, "finished_at": timezone.now()}
+    if not under_way.update(**ended, lease_until=None):
+        return False
+    _continue_runs(row)
+    return True
 
 
 def requeue_missing_archive(row: DependencyBuild) -> None:

@@ -12,15 +12,14 @@ from registry.core.time import rfc3339
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may, require
-from registry.models import Version
+from registry.models import Skill, Version
 from worker.attempts.unpacking import open_package
 from worker.dependencies import queue
-from worker.dependencies.errors import PREPARATION_NONE
+from worker.dependencies.errors import PREPARATION_NONE, PREPARATION_SHARED
 from worker.dependencies.needs import needs_of_unpacked
+from worker.dependencies.queue import UNDER_WAY
 from worker.dependencies.runtimes.choice import declared_runtime, runtime_of
 from worker.models import DependencyBuild, DependencyBuildState, RuntimeChoice
-
-_UNDER_WAY = (DependencyBuildState.WAITING, DependencyBuildState.RUNNING)
 
 
 def builds_of(version: Version) -> list[DependencyBuild]:
@@ -40,7 +39,7 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
     """
     if any(row.state == DependencyBuildState.FAILED for row in rows):
         return "failed"
-    built = {row.kind for row in rows if row.state not in _UNDER_WAY}
+    built = {row.kind for row in rows if row.state not in UNDER_WAY}
     if any(row.kind not in built for row in rows):
         return "building"
     return "ready" if rows else "none"
@@ -65,6 +64,27 @@ def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild
             actor, "version.build_dependencies", str(version), team=skill.team, digest=version.digest
         )
     return builds_of(version)
+
+
+def cancel_builds(version: Version, actor: Actor) -> int:
+    """Cancels the version's waiting and running builds, and records this in the audit log; returns their
+    number.
+
+    Requires ``Action.RELEASE``, also for the other skills that need one of the builds: otherwise raises
+    PREPARATION_SHARED.
+    """
+    require(actor, Action.RELEASE, skill=version.skill)
+    with transaction.atomic():
+        rows = [row for row in builds_of(version) if row.state in UNDER_WAY]
+        skills = Skill.objects.filter(versions__dependency_builds__in=rows).distinct()
+        if not all(may(actor, Action.RELEASE, skill=skill) for skill in skills):
+            raise PREPARATION_SHARED.refusal()
+        done = sum(queue.cancel(row) for row in rows)
+        if done:
+            skill = version.skill
+            action = "version.cancel_dependencies"
+            audit.record(actor, action, str(version), team=skill.team, digest=version.digest)
+    return done
 
 
 def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:

@@ -13,6 +13,7 @@ _REFUSED = (
     MODEL_NOT_CONFIGURED,
     APPROVAL_DENIED,
     APPROVAL_EXPIRED,
+    dependency_errors.DEPENDENCIES_CANCELLED,
     dependency_errors.DEPENDENCIES_DISABLED,
     dependency_errors.DEPENDENCIES_FAILED,
     dependency_errors.DEPENDENCIES_OFFLINE,

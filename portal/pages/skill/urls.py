@@ -44,6 +44,7 @@ version_urlpatterns = [
     path("dependencies/", live_part("dependencies", dependency_status), name="dependencies-live"),
     path("additions/", additions.change, name="change-additions"),
     path("dependencies/runtime/", dependencies.choose, name="choose-runtime"),
+    path("dependencies/cancel/", dependencies.cancel, name="dependencies-cancel"),
     path("dependencies/retry/", dependencies.again, name="dependencies-retry"),
     path("files/<path:path>", files.file, name="file"),
     path("raw/<path:path>", files.raw, name="raw-file"),

@@ -13,6 +13,8 @@ from django.utils import timezone
 from registry.api.documents.skills import version_document
 from registry.core.leases import LEASE_TIME, MAX_ATTEMPTS
 from registry.identity.actors import Actor
+from registry.models import AuditEntry, Team
+from registry.packages.problems import Refusal
 from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.checks import not_none
@@ -21,7 +23,7 @@ from tests.skipping import require_network
 from worker.attempts import unpacking
 from worker.attempts.recording import read_stream_ends
 from worker.dependencies import build, queue, store
-from worker.dependencies.status import dependencies_document, rebuild_dependencies
+from worker.dependencies.status import cancel_builds, dependencies_document, rebuild_dependencies
 from worker.executors.conductor import execute
 from worker.models import Attempt, DependencyBuild, Run, RunStatus
 from worker.queue.claims import claim_next
@@ -190,6 +192,52 @@ def test_what_is_gone_from_the_storage_is_made_again_from_its_lock(
     unpacking.remove_folder(store.root() / first.digest.partition(":")[2])
     assert _output(execute_here(queue_run(version)))["said"] == "hello :-)"
     assert DependencyBuild.objects.get().digest == first.digest
+
+
+def test_cancelled_build_stops_and_refuses_the_runs_that_wait_for_it(version, queue_run, alice, settings):
+    lease = not_none(queue.claim_next(timezone.now()))
+    run = queue_run(version)
+    assert execute(not_none(claim_next("host:1", run_id=run.pk)))
+    assert cancel_builds(version, Actor(user=alice)) == 1
+    assert not lease.is_held()
+    assert not lease.succeed(queue.BuildResult("", (), "", 0))
+    assert queue.claim_next(timezone.now()) is None
+    assert Run.objects.get(pk=run.pk).run_after <= timezone.now()
+    run = execute_here(Run.objects.get(pk=run.pk))
+    assert (run.status, run.failure_code) == (RunStatus.REFUSED, "DEPENDENCIES_CANCELLED")
+    assert cancel_builds(version, Actor(user=alice)) == 0
+    assert AuditEntry.objects.filter(action="version.cancel_dependencies").count() == 1
+    rebuild_dependencies(version, Actor(user=alice))
+    assert DependencyBuild.objects.get().state == "waiting"
+
+
+def test_run_whose_own_build_is_cancelled_is_refused(network, index, version, queue_run, monkeypatch):
+    def cancel(lease, _output):
+        queue.cancel(lease.job)
+
+    monkeypatch.setattr(queue.BuildLease, "append_log", cancel)
+    run = execute_here(queue_run(version))
+    assert (run.status, run.failure_code) == (RunStatus.REFUSED, "DEPENDENCIES_CANCELLED")
+
+
+def test_build_that_another_skill_needs_is_cancelled_only_by_maintainers_of_both(
+    version, publish_skill, alice, root
+):
+    twin = publish_skill(script=BLOCK, slug="twin").skill
+    twin.team = Team.objects.create(slug="other", name="Other")
+    twin.save()
+    with pytest.raises(Refusal) as refused:
+        cancel_builds(version, Actor(user=alice))
+    assert refused.value.code == "PREPARATION_SHARED"
+    assert DependencyBuild.objects.get().state == "waiting"
+    assert cancel_builds(version, root) == 1
+
+
+def test_new_version_restarts_a_cancelled_build(version, publish_skill, alice):
+    cancel_builds(version, Actor(user=alice))
+    publish_skill(script=BLOCK, slug="another")
+    row = DependencyBuild.objects.get()
+    assert (row.state, row.problem, row.versions.count()) == ("waiting", None, 2)
 
 
 def test_what_no_version_needs_is_swept(version):

@@ -3,6 +3,7 @@ from typing import Any
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Version
+from worker.dependencies.queue import UNDER_WAY
 from worker.dependencies.runtimes.choice import buildable_runtimes, declared_runtime
 from worker.dependencies.runtimes.lists import is_known_runtime
 from worker.dependencies.status import dependencies_document
@@ -18,6 +19,8 @@ def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
         "document": document,
         "is_live": document["state"] == "building",
         "may_retry": document["state"] == "failed" and may(actor, Action.SETTINGS, skill=version.skill),
+        "may_cancel": any(row["state"] in UNDER_WAY for row in document["builds"])
+        and may(actor, Action.RELEASE, skill=version.skill),
         "runtime": runtime,
         "runtime_known": is_known_runtime(runtime),
         "runtime_choices": choices,

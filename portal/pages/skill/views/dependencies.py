@@ -1,4 +1,4 @@
-"""The actions that rebuild the dependencies of a version and choose its runtime."""
+"""The actions that rebuild the dependencies of a version, cancel builds and choose a runtime."""
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -10,7 +10,7 @@ from portal.forms.errors import show_refusals
 from portal.pages.skill.views.skill import version_at
 from registry.identity.middleware import ActorRequest
 from worker.dependencies.runtimes.choice import choose_runtime
-from worker.dependencies.status import rebuild_dependencies
+from worker.dependencies.status import cancel_builds, rebuild_dependencies
 
 
 @signed_in_action
@@ -19,6 +19,15 @@ def again(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
     with show_refusals(request):
         rebuild_dependencies(version, request.actor)
         messages.success(request, _("Preparing the dependencies."))
+    return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
+
+
+@signed_in_action
+def cancel(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
+    version = version_at(request, team, slug, number)
+    with show_refusals(request):
+        if cancel_builds(version, request.actor):
+            messages.success(request, _("Build cancelled. You can build the dependencies again."))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 
