@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 from importlib import import_module
+from secrets import token_hex
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
@@ -34,7 +35,6 @@ from portal.streaming.spooled_bodies import BodyMiddleware
 from portal.streaming.waiting import WaitMiddleware
 from registry import log_context
 from registry.api.middleware import is_request_id
-from registry.models.identity import new_uid
 
 if TYPE_CHECKING:
     from portal.streaming.inner_request import App, Receive, Scope, Send
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 WEB_THREADS = 2  # more threads would only compete for the interpreter lock
 _RETRY_AFTER_S = 2
 _REQUEST_ID = b"x-request-id"
+_REQUEST_ID_BYTES = 13  # of a new id
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 
@@ -68,7 +69,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await run_lifespan(receive, send)
-        if scope["type"] == "http":
+        if scope["type"] == "http" and scope["query_string"]:
             # The bridge accepts only ASCII, but a client may send raw bytes.
             scope["query_string"] = quote_from_bytes(scope["query_string"], safe=_QUERY_SAFE).encode()
         with log_context.bind("request", _set_request_id(scope)):
@@ -83,13 +84,12 @@ async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:
 def _set_request_id(scope: Scope) -> str:
     """Returns the request's id: the client's if valid, otherwise a new one, which replaces the header."""
     headers = scope.get("headers", [])
-    uid = next((value.decode("latin-1") for name, value in headers if name == _REQUEST_ID), "")
-    if not is_request_id(uid):
-        uid = new_uid()
-        scope["headers"] = [
-            *(pair for pair in headers if pair[0] != _REQUEST_ID),
-            (_REQUEST_ID, uid.encode()),
-        ]
+    sent: list[bytes] = [value for name, value in headers if name == _REQUEST_ID]
+    if sent and is_request_id(uid := sent[0].decode("latin-1")):
+        return uid
+    uid = token_hex(_REQUEST_ID_BYTES)
+    others = [pair for pair in headers if pair[0] != _REQUEST_ID] if sent else headers
+    scope["headers"] = [*others, (_REQUEST_ID, uid.encode())]
     return uid
 
 

@@ -40,6 +40,10 @@ class Batch(Generic[Key, Value]):
         else:
             self.write({key: value})
 
+    def has(self, key: Key) -> bool:
+        """Whether a value of this key waits for the next write, so that another one would be ignored."""
+        return key in self.pending
+
     def flush(self) -> None:
         """Writes the pending values, or keeps them if the database does not respond."""
         with self.lock:

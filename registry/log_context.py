@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from typing import Any
 
 from pythonjsonlogger.core import RESERVED_ATTRS
@@ -15,16 +13,21 @@ from pythonjsonlogger.json import JsonFormatter
 _current: ContextVar[tuple[str, str, str]] = ContextVar("log_context", default=("", "", ""))
 
 
-@contextmanager
-def bind(kind: str, uid: str, *, team: str = "") -> Iterator[None]:
+class bind:  # a function with ``contextmanager`` would take twice as long, at every request
     """Marks the log lines of a ``with`` block with ``kind=uid`` and the team, in the current thread or task
     only.
     """
-    token = _current.set((kind, uid, team))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    __slots__ = ("context", "token")
+
+    def __init__(self, kind: str, uid: str, *, team: str = "") -> None:
+        self.context = kind, uid, team
+
+    def __enter__(self) -> None:
+        self.token: Token[tuple[str, str, str]] = _current.set(self.context)
+
+    def __exit__(self, *error: object) -> None:
+        _current.reset(self.token)
 
 
 def current_id(kind: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import lru_cache
 
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
@@ -46,7 +47,12 @@ class HttpMetricsMiddleware:
 def count_request(view: str, method: str, status: int, began: float) -> None:
     """Counts a request to the view and its duration; ``began`` is a value of ``time.perf_counter``."""
     _durations.observe(time.perf_counter() - began)
-    _requests.labels(view, method if method in _METHODS else "other", status).inc()
+    _requests_of(view, method if method in _METHODS else "other", status).inc()
+
+
+@lru_cache(maxsize=4_096)
+def _requests_of(view: str, method: str, status: int) -> Counter:
+    return _requests.labels(view, method, status)
 
 
 def _view(request: HttpRequest) -> str:

@@ -122,6 +122,8 @@ if HttpToolsProtocol is not None:
             head_limit = HEAD_BYTES if self.in_head else 2 * HEAD_BYTES
             if self.received > head_limit + _CHUNK_OVERHEAD * self.body and not self.transport.is_closing():
                 self.send_400_response("Request header or trailer too large.")
+            if not self.timer.due and (self.cycle is None or self.cycle.response_complete):
+                self.timer.start()  # the data is a part of a head, or nothing that a request consists of
 
         def on_message_begin(self) -> None:
             self.in_head, self.received, self.body = True, 0, 0
@@ -140,7 +142,7 @@ if HttpToolsProtocol is not None:
             super().on_body(body)
 
         def on_response_complete(self) -> None:
-            if not self.pipeline:
+            if self.in_head:  # of the next request; without one, uvicorn limits the time until it comes
                 self.timer.start()
             super().on_response_complete()
 

@@ -86,6 +86,8 @@ def matched_etag(if_none_match: str, etag: str) -> str | None:
 
     Accepts lists, weak ETags and ``*``, which returns ``etag``.
     """
+    if if_none_match == etag:
+        return etag
     for tag in parse_etags(if_none_match):
         known = etag if tag == "*" else tag.removeprefix("W/")
         if known == etag or plain_etag(known) == etag:

@@ -94,20 +94,20 @@ class SqliteNumbers:
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.log = ChangeLog()
-        self.connection: sqlite3.Connection | None = None
+        self.cursor: sqlite3.Cursor | None = None
 
     async def advance(self) -> ChangeLog:
         return self.advance_now()
 
     def advance_now(self) -> ChangeLog:
-        if self.connection is None:
-            self.connection = self._open()
-        number = self.connection.execute(sql.READ_NUMBER).fetchone()[0]
+        if self.cursor is None:
+            self.cursor = self._open().cursor()
+        number = self.cursor.execute(sql.READ_NUMBER).fetchone()[0]
         if number != self.log.stored:
             if not 0 <= self.log.stored < number:
                 self.log.start(number)
             else:
-                found = self.connection.execute(f"{sql.READ_CHANGES}?", (self.log.stored,)).fetchall()
+                found = self.cursor.execute(f"{sql.READ_CHANGES}?", (self.log.stored,)).fetchall()
                 self.log.add(number, found)
         return self.log
 
@@ -117,9 +117,9 @@ class SqliteNumbers:
         return connection
 
     async def close(self) -> None:
-        if self.connection:
-            self.connection.close()
-            self.connection = None
+        if self.cursor:
+            self.cursor.connection.close()
+            self.cursor = None
 
 
 class PostgresNumbers:

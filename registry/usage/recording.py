@@ -6,8 +6,8 @@ import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import partial
+from datetime import date, datetime, timedelta
+from functools import lru_cache, partial
 from itertools import groupby
 
 from django.conf import settings
@@ -90,8 +90,9 @@ def count_use(use: VersionUse, caller: str) -> None:
     if use.canonical_slug:
         note_canonical_use(use.canonical_slug, caller, use.kind)
     now = timezone.now()
-    noted = SkillUse(use.skill_id, _caller_of_use(caller, now), use.kind, use.number, now)
-    _uses.add((use.skill_id, noted.caller), noted)
+    caller = _caller_of_use(caller, now)
+    if not _uses.has((use.skill_id, caller)):
+        _uses.add((use.skill_id, caller), SkillUse(use.skill_id, caller, use.kind, use.number, now))
 
 
 def _caller_of_use(caller: str, at: datetime) -> str:
@@ -100,8 +101,13 @@ def _caller_of_use(caller: str, at: datetime) -> str:
     """
     if caller != ANONYMOUS.caller:
         return caller
-    text = f"{at.date().isoformat()} {client_address.current()}"
-    return _ANONYMOUS + hmac.new(settings.SECRET_KEY.encode(), text.encode(), hashlib.sha256).hexdigest()[:32]
+    return _anonymous_caller(settings.SECRET_KEY, at.date(), client_address.current())
+
+
+@lru_cache(maxsize=1_000)
+def _anonymous_caller(key: str, day: date, address: str) -> str:
+    text = f"{day.isoformat()} {address}"
+    return _ANONYMOUS + hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()[:32]
 
 
 def _write(uses: Iterable[SkillUse]) -> int:

@@ -45,6 +45,15 @@ class WebProcesses:
         front = self.django if process is None else self.fronts[process]
         return self.thread.submit(self.runner.run, ask(front, path, method, query, headers)).result()
 
+    def get_at_once(self, path, number, **headers):
+        """The answers of one process to several equal requests at the same time."""
+
+        async def ask_all():
+            asked = [ask(self.fronts[0], path, "GET", "", headers) for _ in range(number)]
+            return await asyncio.gather(*asked)
+
+        return self.thread.submit(self.runner.run, ask_all()).result()
+
     def close(self):
         for front in self.fronts:
             if front.numbers:

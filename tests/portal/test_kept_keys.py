@@ -8,6 +8,7 @@ from portal.streaming.kept import answers as kept
 from portal.streaming.kept.access import access_key
 from portal.streaming.kept.answers import Answer, AnswerStore
 from portal.streaming.kept.request import read_request
+from portal.streaming.kept.whole_responses import Head
 from registry.changes.numbers import ChangeLog
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import Membership, Role, Token, User, UserKind
@@ -79,7 +80,10 @@ def test_least_recently_used_answers_are_dropped_first(monkeypatch):
     assert store.find(("a",), log, 0.0)[0]
     store.put(("c",), Answer(200, [], (b"x" * 2_000,), seen=1))
     assert [store.find((key,), log, 0.0)[1] for key in "abc"] == [True, False, True]
-    store.add_coding(("a",), b"gzip", [], b"x" * 5_000)
+    answer = store.known[("a",)]
+    store.add_form(("a",), answer, b"gzip", Head(200, []), b"x" * 5_000)
+    store.add_form(("a",), answer, kept.UNCHANGED, Head(304, [(b"x", b"y" * 100)]))
+    store.add_form(("b",), Answer(200, [], (b"dropped",)), kept.UNCHANGED, Head(304, []))
     assert store.bytes == sum(answer.size + 1 for answer in store.known.values()) <= 10_000
 
 

@@ -131,6 +131,19 @@ def test_page_of_a_person_is_not_given_to_visitors(processes, page, alice):  # n
     assert b"alice" not in processes.get(page).body
 
 
+def test_equal_requests_wait_for_one_new_page(processes, page):  # noqa: F811
+    processes.get(page)
+    for slug in ("Weekly", "Monthly"):
+        Skill.objects.filter(slug="weekly-report").update(name=slug)
+        calls = processes.calls
+        found = processes.get_at_once(page, 5)
+        assert processes.calls == calls + 1
+        expected = processes.get(page, process=None)
+        assert [_difference(answer, expected) for answer in found] == [[]] * 5
+    Skill.objects.filter(slug="weekly-report").update(visibility="private")
+    assert {answer.status for answer in processes.get_at_once(page, 5)} == {404}
+
+
 def test_search_page_is_not_kept(processes, page):  # noqa: F811
     for calls in (1, 2):
         processes.get("/skills/", query="q=report")

@@ -71,11 +71,14 @@ def test_no_position_puts_words_into_the_events(bob, public, team, position):
     assert told == events_since(run.uid)
 
 
-def exchanged(protocol, requests):
+def exchanged(protocol, requests, keep_alive=1, app=None):
     """What the server answers on a connection for each request, until it closes the connection."""
 
     async def exchange():
-        config = uvicorn.Config(answers(b"hello"), http=protocol, lifespan="off", log_level="critical")
+        options = {"lifespan": "off", "log_level": "critical", "access_log": False}
+        config = uvicorn.Config(
+            app or answers(b"hello"), http=protocol, timeout_keep_alive=keep_alive, **options
+        )
         config.load()
         made = lambda: protocol(config, ServerState(), {})  # noqa: E731
         server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
@@ -91,9 +94,12 @@ async def _exchange_one(port, request):
     answer = b""
     try:
         for piece in request:
+            if piece is None:  # waits for an answer
+                answer += await reader.readuntil(b"hello")
+                continue
             writer.write(piece)
             await writer.drain()
-        answer = await asyncio.wait_for(reader.read(), 5)
+        answer += await asyncio.wait_for(reader.read(), 5)
     except ConnectionError:
         pass
     writer.close()
@@ -107,9 +113,13 @@ HEAD = b"GET / HTTP/1.1\r\nHost: a\r\n"
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_who_connects_and_asks_nothing_is_left(protocol, monkeypatch):
     monkeypatch.setattr(request_timeout, "HEAD_S", 0.05)
-    silent, half, whole = exchanged(protocol, [[b""], [HEAD], [HEAD + b"\r\n"]])
+    whole = HEAD + b"\r\n"
+    silent, half, second, blank = exchanged(
+        protocol, [[b""], [HEAD], [whole + HEAD], [whole, None, b"\r\n"]], keep_alive=60
+    )
     assert (silent, half) == (b"", b"")
-    assert whole.startswith(b"HTTP/1.1 200")
+    assert all(answer.startswith(b"HTTP/1.1 200") for answer in (second, blank))
+    assert exchanged(protocol, [[whole]])[0].startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

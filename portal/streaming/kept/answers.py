@@ -18,6 +18,7 @@ from django.http.response import HttpResponseBase
 from portal.streaming.files.ranges import Headers
 from portal.streaming.kept.access import Access, access_of
 from portal.streaming.kept.csrf import split_at_tokens
+from portal.streaming.kept.whole_responses import Head
 from registry.api import etag as etags
 from registry.api.attachments import OpenedFile, StoredFile
 from registry.api.error_response import request_id
@@ -30,6 +31,7 @@ MAX_BODY_BYTES = 262_144
 MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
 MAX_FILE_BYTES = 65_536  # larger files are read at each delivery
 MAX_CODINGS = 8  # limit per answer
+UNCHANGED, FILE = "unchanged", "file"  # forms that are no codings: a 304 response, and the whole file
 _REQUEST_ID_FIELD = b'"request_id": "'  # quotes are escaped in texts, so that no text contains it
 _OVERHEAD_BYTES = 1_500  # memory of an answer besides its texts
 _HEADER_BYTES = 130  # memory of a header besides its texts
@@ -52,15 +54,15 @@ class Answer:
     count_use: Callable[[str], None] | None = None
     renew: drafts.Renewal | None = None
     seen: int = -1  # the latest change number for which the answer is known to hold
-    unchanged_headers: Headers = field(default_factory=list)  # headers of a 304 response; empty until needed
-    # Compressed forms by Accept-Encoding. A body of None stands for the parts with the tokens of the visitor.
-    coded: dict[bytes, tuple[Headers, bytes | None]] = field(default_factory=dict)
+    # UNCHANGED, FILE, and codings by Accept-Encoding, each from its first delivery on. A compressed form has
+    # a body of its own.
+    forms: dict[bytes | str, tuple[Head, bytes | None]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
         forms = [
             (self.headers, self.parts),
-            *((headers, (body or b"",)) for headers, body in self.coded.values()),
+            *((head.headers, (head.lines, body or b"")) for head, body in self.forms.values()),
         ]
         return _OVERHEAD_BYTES + len(self.content or b"") + sum(_form_size(*form) for form in forms)
 
@@ -75,10 +77,10 @@ class Answer:
         def update(headers: Headers) -> Headers:
             return [(name, changed.get(name, value)) for name, value in headers]
 
-        plain = self.coded.get(b"")  # for clients that accept no compression
-        coded: dict[bytes, tuple[Headers, bytes | None]] = {b"": (update(plain[0]), body)} if plain else {}
-        headers = update(self.headers)
-        return replace(kept, headers=headers, parts=(body,), etag=etag, unchanged_headers=[], coded=coded)
+        forms: dict[bytes | str, tuple[Head, bytes | None]] = {}
+        if plain := self.forms.get(b""):  # for clients that accept no compression
+            forms[b""] = Head(self.status, update(plain[0].headers)), None
+        return replace(kept, headers=update(self.headers), parts=(body,), etag=etag, forms=forms)
 
 
 @dataclass
@@ -204,20 +206,17 @@ class AnswerStore:
         self.bytes = 0
 
     def find(self, key: AnswerKey, log: ChangeLog, now: float) -> tuple[Answer | None, bool]:
-        """The answer, and whether it is current. Outdated answers that can't be renewed are dropped."""
+        """The answer, and whether it is current."""
         answer = self.known.get(key)
         if answer is None:
             return None, False
-        if now < answer.ends_at and (
+        if now >= answer.ends_at or not (
             answer.seen == log.number or log.is_current(answer.seen, answer.dependencies)
         ):
-            answer.seen = log.number
-            self.known.move_to_end(key)
-            return answer, True
-        if answer.renew is None:
-            self.drop(key)
-            return None, False
-        return answer, False
+            return answer, False
+        answer.seen = log.number
+        self.known.move_to_end(key)
+        return answer, True
 
     def put(self, key: AnswerKey, answer: Answer) -> None:
         self.drop(key)
@@ -225,12 +224,14 @@ class AnswerStore:
         self.bytes += answer.size + _key_size(key)
         self._evict()
 
-    def add_coding(self, key: AnswerKey, accepted: bytes, headers: Headers, body: bytes | None) -> None:
-        """Keeps the compressed form of a kept answer, for this Accept-Encoding."""
-        answer = self.known.get(key)
-        if answer and len(answer.coded) < MAX_CODINGS:
+    def add_form(
+        self, key: AnswerKey, answer: Answer, name: bytes | str, head: Head, body: bytes | None = None
+    ) -> None:
+        """Keeps a form of the kept answer: UNCHANGED, FILE, or the one for this Accept-Encoding."""
+        is_kept = self.known.get(key) is answer
+        if is_kept and (name in (UNCHANGED, FILE) or len(answer.forms) < MAX_CODINGS):
             self.bytes -= answer.size
-            answer.coded[accepted] = headers, body
+            answer.forms[name] = head, body
             self.bytes += answer.size
             self._evict()
 

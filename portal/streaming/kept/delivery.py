@@ -8,17 +8,12 @@ from secrets import randbelow, token_urlsafe
 from django.http import HttpRequest, HttpResponse
 
 from portal.delivery.compression import CompressionMiddleware
-from portal.streaming.files.ranges import Headers
-from portal.streaming.files.stored_files import (
-    STALL_TIMEOUT_S,
-    UNHURRIED_BYTES,
-    read_small,
-    send_stored_file,
-)
+from portal.streaming.files.stored_files import read_small, send_stored_file
 from portal.streaming.inner_request import Scope, Send
-from portal.streaming.kept.answers import MAX_FILE_BYTES, Answer, AnswerKey, AnswerStore
+from portal.streaming.kept.answers import FILE, MAX_FILE_BYTES, UNCHANGED, Answer, AnswerKey, AnswerStore
 from portal.streaming.kept.csrf import make_token
 from portal.streaming.kept.request import KeptRequest
+from portal.streaming.kept.whole_responses import Head, send_whole
 from registry.api.etag import matched_etag
 
 _LOOP_BYTES = 65_536  # longer bodies are compressed in a thread
@@ -37,75 +32,76 @@ async def deliver(
     uid = (_REQUEST_ID, request.headers.get(_REQUEST_ID, b""))
     condition = request.headers.get(b"if-none-match")
     if condition and answer.etag and (etag := matched_etag(condition.decode("latin-1"), answer.etag)):
-        headers = [*_unchanged_headers(answer), (b"etag", etag.encode("latin-1")), uid]
-        await _send(304, headers, b"", send)
+        head = _unchanged_head(answer, key, answers)
+        await send_whole(head, [(b"etag", etag.encode("latin-1")), uid], b"", send)
         return 304
     if answer.stored:
-        head = {"type": "http.response.start", "headers": [*answer.headers, uid]}
-        if answer.content is None and (content := read_small(answer.stored, MAX_FILE_BYTES)) is not None:
-            answers.add_content(key, answer, content)
-        await send_stored_file(scope, head, answer.stored, send, content=answer.content)
+        await _send_file(answer, key, request, answers, scope, send)
         return answer.status
     filling, own = uid[1], [uid]
     if answer.is_page:
         filling, cookie = make_token(request.csrf_cookie)
         own.append(cookie)
     accepted = request.headers.get(b"accept-encoding", b"")
-    headers, body = await _coded(answer, key, filling, accepted, answers)
-    headers = [*headers, *own]
-    await _send(answer.status, headers, b"" if scope["method"] == "HEAD" else body, send)
+    head, body = await _coded(answer, key, filling, accepted, answers)
+    if head.is_compressed:
+        own.append((_NOISE, token_urlsafe(randbelow(_compression.max_random_bytes + 1)).encode()))
+    await send_whole(head, own, b"" if scope["method"] == "HEAD" else body, send)
     return answer.status
 
 
-async def _send(status: int, headers: Headers, body: bytes, send: Send) -> None:
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    if len(body) <= UNHURRIED_BYTES:
-        return await send({"type": "http.response.body", "body": body})
-    async with asyncio.timeout(STALL_TIMEOUT_S):
-        return await send({"type": "http.response.body", "body": body})
+def _unchanged_head(answer: Answer, key: AnswerKey, answers: AnswerStore) -> Head:
+    """The head of a 304 response, including the headers that caches need to select and store the answer."""
+    if form := answer.forms.get(UNCHANGED):
+        return form[0]
+    vary = dict(answer.headers).get(b"vary", b"")
+    names = {name for name, _ in answer.headers}
+    if b"content-disposition" not in names and b"Accept-Encoding" not in vary:
+        vary = vary + b", Accept-Encoding" if vary else b"Accept-Encoding"
+    others = [pair for pair in answer.headers if pair[0] not in _OF_CONTENT]
+    head = Head(304, [*others, (b"vary", vary)] if vary else others)
+    answers.add_form(key, answer, UNCHANGED, head)
+    return head
 
 
-def _unchanged_headers(answer: Answer) -> Headers:
-    """The headers of a 304 response, including those that caches need to select and store the answer."""
-    if not answer.unchanged_headers:
-        vary = dict(answer.headers).get(b"vary", b"")
-        names = {name for name, _ in answer.headers}
-        if b"content-disposition" not in names and b"Accept-Encoding" not in vary:
-            vary = vary + b", Accept-Encoding" if vary else b"Accept-Encoding"
-        others = [pair for pair in answer.headers if pair[0] not in _OF_CONTENT]
-        answer.unchanged_headers = [*others, (b"vary", vary)] if vary else others
-    return answer.unchanged_headers
+async def _send_file(
+    answer: Answer, key: AnswerKey, request: KeptRequest, answers: AnswerStore, scope: Scope, send: Send
+) -> None:
+    assert answer.stored
+    if answer.content is None and (content := read_small(answer.stored, MAX_FILE_BYTES)) is not None:
+        answers.add_content(key, answer, content)
+    uid = (_REQUEST_ID, request.headers.get(_REQUEST_ID, b""))
+    if answer.content is None or b"range" in request.headers or scope["method"] == "HEAD":
+        message = {"type": "http.response.start", "headers": [*answer.headers, uid]}
+        return await send_stored_file(scope, message, answer.stored, send, content=answer.content)
+    if form := answer.forms.get(FILE):
+        head = form[0]
+    else:
+        head = Head(200, [*answer.headers, (b"accept-ranges", b"bytes")])
+        answers.add_form(key, answer, FILE, head)
+    return await send_whole(head, [uid], answer.content, send)
 
 
 async def _coded(
     answer: Answer, key: AnswerKey, filling: bytes, accepted: bytes, answers: AnswerStore
-) -> tuple[Headers, bytes]:
-    """Headers and body, with ``filling`` between its parts, in an encoding that the client accepts.
+) -> tuple[Head, bytes]:
+    """Head and body, with ``filling`` between its parts, in an encoding that the client accepts.
 
     A compressed response has a header of random length that hides the exact size, against the BREACH attack.
     """
-    if found := answer.coded.get(accepted):
-        headers, body = found[0], filling.join(answer.parts) if found[1] is None else found[1]
+    if found := answer.forms.get(accepted):
+        return found[0], filling.join(answer.parts) if found[1] is None else found[1]
+    plain = filling.join(answer.parts)
+    if len(plain) > _LOOP_BYTES:
+        head, body = await asyncio.to_thread(_compress, answer, plain, accepted)
     else:
-        plain = filling.join(answer.parts)
-        if len(plain) > _LOOP_BYTES:
-            headers, body = await asyncio.to_thread(_compress, answer, plain, accepted)
-        else:
-            headers, body = _compress(answer, plain, accepted)
-        if len(answer.parts) == 1:
-            answers.add_coding(key, accepted, headers, body)
-        elif answer.is_page and not _is_compressed(headers):
-            answers.add_coding(key, accepted, headers, None)
-    if headers is not answer.headers and _is_compressed(headers):
-        headers = [*headers, (_NOISE, token_urlsafe(randbelow(_compression.max_random_bytes + 1)).encode())]
-    return headers, body
+        head, body = _compress(answer, plain, accepted)
+    if len(answer.parts) == 1 or (answer.is_page and not head.is_compressed):
+        answers.add_form(key, answer, accepted, head, body if head.is_compressed else None)
+    return head, body
 
 
-def _is_compressed(headers: Headers) -> bool:
-    return any(name == b"content-encoding" for name, _ in headers)
-
-
-def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Headers, bytes]:
+def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Head, bytes]:
     request, response = HttpRequest(), HttpResponse(body, status=answer.status)
     request.META["HTTP_ACCEPT_ENCODING"] = accepted.decode("latin-1")
     for name, value in answer.headers:
@@ -113,4 +109,5 @@ def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Headers, by
     response["Content-Length"] = str(len(body))
     _compression.maybe_compress(request, response)
     headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()]
-    return [pair for pair in headers if pair[0] != _NOISE], response.content
+    head = Head(response.status_code, [pair for pair in headers if pair[0] != _NOISE])
+    return head, response.content

@@ -7,18 +7,20 @@ answer that is older than the database.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import time
 from collections.abc import Callable
-from typing import Protocol
+from functools import partial
+from typing import NamedTuple, Protocol
 
 import psycopg
 from django.db import connection
 
 from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from portal.streaming.kept.access import ANONYMOUS_KEY, Access, AccessStore
-from portal.streaming.kept.answers import Answer, AnswerDraft, AnswerStore
+from portal.streaming.kept.answers import Answer, AnswerDraft, AnswerKey, AnswerStore
 from portal.streaming.kept.delivery import deliver
 from portal.streaming.kept.renewal import renew
 from portal.streaming.kept.request import KeptRequest, read_request
@@ -34,6 +36,20 @@ class RunInThread(Protocol):
     async def __call__(self, function: Callable[[], Answer | None]) -> Answer | None: ...
 
 
+class _Found(NamedTuple):
+    """What is kept for a request after the change ``number``: the client's access, and the answer to it."""
+
+    number: int
+    access: Access | None = None
+    key: AnswerKey = ()
+    answer: Answer | None = None
+    is_current: bool = False
+
+    @property
+    def is_outdated(self) -> bool:
+        return self.answer is not None and not self.is_current
+
+
 class KeptAnswers:
     """Sends kept answers; passes all other requests to ``app`` and keeps the answers that allow it.
 
@@ -47,38 +63,34 @@ class KeptAnswers:
         self.app, self.run_in_thread, self.count = app, run_in_thread, count
         self.answers = AnswerStore()
         self.accesses = AccessStore()
+        self.replacing: dict[AnswerKey, asyncio.Event] = {}  # outdated answers; set when replaced
         self.numbers: Numbers | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = read_request(scope)
-        log = await self._read_log() if request else None
-        if request is None or log is None:
+        request, began = read_request(scope), time.perf_counter()
+        found = await self._find(request) if request else None
+        if request and found and found.is_outdated and (other := self.replacing.get(found.key)):
+            await other.wait()
+            found = await self._find(request)  # it may have changed again
+        if request is None or found is None:
             return await self.app(scope, receive, send)
-        began, now = time.perf_counter(), time.time()
-        access = self.accesses.find(request.credential, log, now) if request.credential else _ANONYMOUS
-        answer = await self._find_answer(request, access, log, now) if access else None
-        if access and answer:
-            access.note_use(_address(scope), now)
-            status = await self._deliver(answer, access, request, scope, send)
-            return self.count(answer.view, scope["method"], status, began)
-        if scope["method"] == "HEAD":
-            return await self.app(scope, receive, send)
-        return await self._request_answer(request, log.number, scope, receive, send)
+        if found.access and found.answer and found.is_current:
+            return await self._send_kept(found.answer, found.access, request, scope, send, began)
+        if found.is_outdated:
+            return await self._replace(request, found, scope, receive, send)
+        return await self._request_answer(request, found, lambda: None, scope, receive, send)
 
-    async def _find_answer(
-        self, request: KeptRequest, access: Access, log: ChangeLog, now: float
-    ) -> Answer | None:
-        """The kept answer, renewed if it is outdated; None if Django has to answer the request."""
-        key, number = (*request.key, access.key), log.number
-        answer, is_current = self.answers.find(key, log, now)
-        if answer is None or is_current:
-            return answer
-        renewed = await self.run_in_thread(lambda: renew(answer, access.actor, request.language, number))
-        if renewed:
-            self.answers.put(key, renewed)
-        else:
-            self.answers.drop(key)
-        return renewed
+    async def _find(self, request: KeptRequest) -> _Found | None:
+        """The access and the answer that are kept; None if the change numbers can't be read."""
+        log = await self._read_log()
+        if log is None:
+            return None
+        now = time.time()
+        access = self.accesses.find(request.credential, log, now) if request.credential else _ANONYMOUS
+        if access is None:
+            return _Found(log.number)
+        key = (*request.key, access.key)
+        return _Found(log.number, access, key, *self.answers.find(key, log, now))
 
     async def _read_log(self) -> ChangeLog | None:
         """The change numbers up to the last commit; None if the database does not answer."""
@@ -90,26 +102,74 @@ class KeptAnswers:
             _log.warning("answers are not kept, because the change numbers can't be read: %r", error)
             return None
 
-    async def _request_answer(
-        self, request: KeptRequest, number: int, scope: Scope, receive: Receive, send: Send
+    async def _replace(
+        self, request: KeptRequest, found: _Found, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Sends Django's answer, and keeps it if it may be kept. ``number`` was read before the request."""
+        """Sends a new answer instead of an outdated one: renewed if possible, otherwise from Django.
+        Meanwhile, equal requests wait.
+        """
+        replaced = self.replacing[found.key] = asyncio.Event()
+
+        def release() -> None:
+            replaced.set()
+            if self.replacing.get(found.key) is replaced:
+                del self.replacing[found.key]
+
+        try:
+            began = time.perf_counter()
+            renewed = await self._renew(request, found)
+            if renewed is None or found.access is None:
+                return await self._request_answer(request, found, release, scope, receive, send)
+            release()
+            return await self._send_kept(renewed, found.access, request, scope, send, began)
+        finally:
+            release()
+
+    async def _renew(self, request: KeptRequest, found: _Found) -> Answer | None:
+        """The outdated answer, renewed; None if Django has to answer the request."""
+        answer, access = found.answer, found.access
+        if answer is None or access is None or answer.renew is None:
+            return None
+        renewed = await self.run_in_thread(
+            partial(renew, answer, access.actor, request.language, found.number)
+        )
+        if renewed:
+            self.answers.put(found.key, renewed)
+        return renewed
+
+    async def _request_answer(
+        self,
+        request: KeptRequest,
+        found: _Found,
+        release: Callable[[], None],
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
+        """Sends Django's answer, and keeps it if it may be kept. Calls ``release`` as soon as this is
+        known, before it sends anything.
+        """
+        if scope["method"] == "HEAD":
+            return await self.app(scope, receive, send)
         draft = AnswerDraft()
 
         async def send_unless_kept(message: Message) -> None:
             if draft.answer is None:
+                release()
                 await send(message)
 
         with drafts.begin(draft):
             await self.app(scope, receive, send_unless_kept)
-        if draft.answer is None or draft.access is None:
-            if draft.count_use:
-                with client_address.bind(_address(scope)):
-                    draft.count_use(draft.caller)
-            return
-        self._keep(draft.answer, draft.access, request, number)
-        await self._deliver(draft.answer, draft.access, request, scope, send)
-        return
+        if draft.answer and draft.access:
+            self._keep(draft.answer, draft.access, request, found.number)
+            release()
+            await self._deliver(draft.answer, draft.access, request, scope, send)
+            return None
+        self.answers.drop(found.key)
+        if draft.count_use:
+            with client_address.bind(_address(scope)):
+                draft.count_use(draft.caller)
+        return None
 
     def _keep(self, answer: Answer, access: Access, request: KeptRequest, number: int) -> None:
         answer.seen = access.seen = number
@@ -118,6 +178,15 @@ class KeptAnswers:
         if request.credential:
             self.accesses.put(request.credential, access)
         self.answers.put((*request.key, access.key), answer)
+
+    async def _send_kept(
+        self, answer: Answer, access: Access, request: KeptRequest, scope: Scope, send: Send, began: float
+    ) -> None:
+        """Sends the answer, and counts the request, which Django does not see."""
+        if access.token_id:
+            access.note_use(_address(scope), time.time())
+        status = await self._deliver(answer, access, request, scope, send)
+        self.count(answer.view, scope["method"], status, began)
 
     async def _deliver(
         self, answer: Answer, access: Access, request: KeptRequest, scope: Scope, send: Send

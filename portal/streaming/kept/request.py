@@ -19,7 +19,7 @@ PAGE_PREFIX = "/skills/"  # paths of pages that are kept for anonymous visitors
 MESSAGES_COOKIE = "messages"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class KeptRequest:
     """A GET or HEAD request. ``key`` contains all parts on which the answer may depend, except the
     credential.
