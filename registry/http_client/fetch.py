@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from registry.http_client.addresses import Target, parse_redirect, parse_target
 from registry.http_client.connection import Deadline, send
 from registry.http_client.errors import OUTBOUND_REDIRECTS
-from registry.http_client.response import FetchStream
+from registry.http_client.response import FetchStream, OnRead
 
 DEFAULT_TIMEOUT = 60.0  # seconds for a whole exchange, including redirects
 _MAX_REDIRECTS = 5
@@ -42,12 +42,13 @@ def fetch(
     timeout: float = DEFAULT_TIMEOUT,
     follow: bool = True,
     on_deadline: Callable[[Deadline], None] | None = None,
+    on_read: OnRead | None = None,
 ) -> FetchResponse:
     """Sends a request and returns the response, whatever its status. All errors are OUTBOUND_… refusals.
 
     ``limit`` is the maximum size of the decoded body in bytes, ``timeout`` the seconds for the whole
     exchange. With ``follow=False``, a redirect is returned like any response. ``on_deadline`` receives the
-    deadline, by which another thread can stop the exchange.
+    deadline, by which another thread can stop the exchange; ``on_read`` receives the size of each chunk.
     """
     exchange = stream(
         url,
@@ -58,6 +59,7 @@ def fetch(
         timeout=timeout,
         follow=follow,
         on_deadline=on_deadline,
+        on_read=on_read,
     )
     with exchange as response:
         return FetchResponse(response.status, response.headers, response.read_all(), response.url)
@@ -74,6 +76,7 @@ def stream(
     timeout: float = DEFAULT_TIMEOUT,
     follow: bool = True,
     on_deadline: Callable[[Deadline], None] | None = None,
+    on_read: OnRead | None = None,
 ) -> Iterator[FetchStream]:
     """Like ``fetch``, but as a context manager whose caller reads the body in chunks. Closes the response at
     the end.
@@ -87,6 +90,7 @@ def stream(
             response = send(current, method, request_headers, body, deadline=deadline, limit=limit)
             location = response.headers.get("location")
             if not follow or response.status not in _REDIRECT_STATUSES or not location:
+                response.on_read = on_read
                 try:
                     yield response
                 finally:

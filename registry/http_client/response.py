@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http.client import HTTPException
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 if TYPE_CHECKING:
     from registry.http_client.connection import Deadline
 
+OnRead = Callable[[int], object]
 _CHUNK = 64 * 1024
 
 
@@ -38,6 +39,7 @@ class FetchStream:
         self.url = target.url
         self._connection, self._response, self._target = connection, response, target
         self._deadline, self._limit, self._read = deadline, limit, 0
+        self.on_read: OnRead | None = None  # called with the size of each chunk
 
     def read(self, size: int = _CHUNK) -> bytes:
         """Waits for data and returns at most ``size`` bytes, and never more than 64 KiB; ``b""`` at the end
@@ -56,6 +58,8 @@ class FetchStream:
         if self._read > self._limit:
             host = self._target.host
             raise OUTBOUND_TOO_LARGE.refusal(host=host, limit=self._limit).at(host)
+        if self.on_read:
+            self.on_read(len(chunk))
         return chunk
 
     def iter_chunks(self) -> Iterator[bytes]:

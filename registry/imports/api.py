@@ -31,7 +31,7 @@ from registry.identity.permissions import Action
 from registry.imports import queue, sources
 from registry.imports.drift import detect_drift
 from registry.imports.errors import TEAM_REQUIRED
-from registry.imports.report import MAX_PROBLEMS, count_outcomes, first_problems
+from registry.imports.report import MAX_PROBLEMS, PHASES, count_outcomes, first_problems, phase_of
 from registry.lookup import skills
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
 
@@ -119,9 +119,12 @@ class ImportSummaryDoc(Doc):
     id = serializers.CharField()
     source = SourceDoc()  # type: ignore[assignment]
     status = serializers.ChoiceField(choices=ImportStatus.choices)
+    phase = serializers.ChoiceField(choices=PHASES, help_text="What the import does now.")
+    read_bytes = serializers.IntegerField(help_text="Bytes received from the source.")
     total = serializers.IntegerField(
-        help_text="Number of folders and files found; `processed` counts up to this number."
+        help_text="Number of folders and files found; `checked`, then `processed` count up to this number."
     )
+    checked = serializers.IntegerField()
     processed = serializers.IntegerField()
     counts = serializers.DictField(
         child=serializers.IntegerField(), help_text="The number of rows by outcome."
@@ -203,8 +206,8 @@ class ImportDetail(Endpoint):
 
     @operation("get_import", "Get an import", query=ReportQuery, answer=ImportDoc)
     def get(self, request: Request, uid: str) -> HttpResponse:
-        """Returns the import and a page of its rows, one per folder or file. `processed` of `total` shows
-        the progress.
+        """Returns the import and a page of its rows, one per folder or file. `phase`, `read_bytes`,
+        `checked` and `processed` of `total` show the progress.
         """
         report = sources.find_import(uid, self.actor)
         query = read_query(ReportQuery, request)
@@ -302,7 +305,10 @@ def import_summary(report: Import) -> dict[str, Any]:
         "id": report.uid,
         "source": SourceDoc.document(report.source),
         "status": report.status,
+        "phase": phase_of(report),
+        "read_bytes": report.read_bytes,
         "total": report.total,
+        "checked": report.checked,
         "processed": report.processed,
         "counts": count_outcomes(report),
         **_problem_fields(report),

@@ -4,7 +4,7 @@ skill.
 Each kind of source has a module in ``readers`` (folder, archive, url, git, mcp) with two functions:
 
     check(location, options, actor) -> (location, options)   validated; raises Refusal
-    read(source, actor, scratch) -> SourceContent            ``scratch``: an empty folder that exists until
+    read(source, actor, scratch, progress) -> SourceContent  ``scratch``: an empty folder that exists until
                                                              the last candidate is read
 """
 
@@ -13,6 +13,24 @@ from dataclasses import dataclass, field
 
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.problems import Problem
+
+
+class ReadProgress:
+    """Counts the bytes that a reader receives from its source, and the candidates checked afterwards."""
+
+    def __init__(self) -> None:
+        self.read_bytes = self.checked = 0
+
+    def add_bytes(self, count: int) -> None:
+        self.read_bytes += count
+        self.changed()
+
+    def add_checked(self) -> None:
+        self.checked += 1
+        self.changed()
+
+    def changed(self) -> None:
+        """Called after each change. Does nothing here; may raise to stop the import."""
 
 
 @dataclass(frozen=True)

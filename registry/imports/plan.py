@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from registry.core.limits import package_limits
-from registry.imports.candidates import SkillCandidate, SkippedPath
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath
 from registry.imports.errors import IMPORT_CLASH, IMPORT_SAME_CONTENT, IMPORT_SHADOWED
 from registry.imports.report import ImportedSkill, ReportRow
 from registry.models import ImportOutcome, Team
@@ -48,7 +48,10 @@ def read_package(candidate: SkillCandidate) -> Package:
 
 
 def plan_imports(
-    items: Sequence[SkillCandidate | SkippedPath], known: Mapping[str, ImportedSkill], team: Team
+    items: Sequence[SkillCandidate | SkippedPath],
+    known: Mapping[str, ImportedSkill],
+    team: Team,
+    progress: ReadProgress,
 ) -> list[ImportPlan]:
     """A plan for each item, in the same order. Keeps built packages up to ``_MAX_MEMORY_BYTES`` in total; the
     others are built again when they are published.
@@ -63,6 +66,7 @@ def plan_imports(
             bytes_left -= sum(len(file.data) for file in planned.cached_package.files)
             planned = planned if bytes_left > 0 else replace(planned, cached_package=None)
         plans.append(planned)
+        progress.add_checked()
     return _resolve_conflicts(plans)
 
 

@@ -59,7 +59,8 @@ def cancel_import(report: Import, actor: Actor) -> bool:
     """Ends the import as failed with IMPORT_CANCELLED; returns False if it had already ended. Requires
     permission to publish for the team.
 
-    A worker that runs the import loses its lease, so it stops before it publishes its next batch.
+    A worker that runs the import loses its lease, so it stops within seconds, or before it publishes its next
+    batch.
     """
     require(actor, Action.PUBLISH, team=report.source.team)
     with transaction.atomic():

@@ -1,15 +1,20 @@
 """Reads and writes the report of an import: its progress, and the outcome for each path of the source."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Count
 
+from registry.core.leases import LeaseLost
+from registry.imports.candidates import ReadProgress
 from registry.imports.queue import ImportLease
 from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, Version
 from registry.packages.problems import Problem
 from registry.versions.publishing.version_rows import serialize_problem
 
+PHASES = ("queued", "reading", "checking", "publishing", "ended")
+_INTERVAL_S = 1.0
 MAX_PROBLEMS = 20  # of a row or of the whole import, on pages and in API responses
 
 
@@ -85,6 +90,34 @@ def first_problems(of: ImportRow | Import) -> tuple[tuple[Problem, ...], int]:
     return problems, len(of.problems) - len(problems)
 
 
+class ReportProgress(ReadProgress):
+    """Writes the progress of a running import to its row, at most once per ``_INTERVAL_S``."""
+
+    def __init__(self, lease: ImportLease) -> None:
+        super().__init__()
+        self.lease, self.next_at = lease, 0.0
+        self.write(total=0, processed=0)  # an earlier attempt may have written more
+
+    def changed(self) -> None:
+        if time.monotonic() >= self.next_at:
+            self.write()
+
+    def write(self, **more: int) -> None:
+        """Writes the progress and ``more``. Raises LeaseLost if the import was cancelled or taken over."""
+        if not self.lease.row().update(read_bytes=self.read_bytes, checked=self.checked, **more):
+            raise LeaseLost
+        self.next_at = time.monotonic() + _INTERVAL_S
+
+
+def phase_of(report: Import) -> str:
+    """What the import does now: one of ``PHASES``."""
+    if report.status != ImportStatus.RUNNING:
+        return "queued" if report.status == ImportStatus.QUEUED else "ended"
+    if not report.total:
+        return "reading"
+    return "checking" if report.checked < report.total else "publishing"
+
+
 class ReportWriter:
     """Writes the rows and the progress of one import."""
 
@@ -92,9 +125,6 @@ class ReportWriter:
         self.report, self.lease, self.done = report, lease, 0
         earlier = report.rows.filter(outcome=ImportOutcome.PUBLISHED) if lease.attempt > 1 else ()
         self.published = {row.path: row.digest for row in earlier}
-
-    def set_total(self, total: int) -> None:
-        Import.objects.filter(pk=self.report.pk).update(total=total, processed=0)
 
     def write(self, rows: Sequence[ReportRow]) -> None:
         """Writes the rows, replacing rows with the same path; also renews the lease and updates the progress.

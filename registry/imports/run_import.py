@@ -18,11 +18,11 @@ from registry.erasure import hooks as erasure
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.imports import queue
-from registry.imports.candidates import SkillCandidate, SkippedPath, SourceContent
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath, SourceContent
 from registry.imports.errors import IMPORT_EMPTY, IMPORT_ERROR
 from registry.imports.plan import ImportPlan, plan_imports
 from registry.imports.queue import ImportLease
-from registry.imports.report import ReportRow, ReportWriter, previously_imported
+from registry.imports.report import ReportProgress, ReportRow, ReportWriter, previously_imported
 from registry.models import Import, ImportOutcome, ImportStatus, Skill, Source, SourceKind
 from registry.packages.problems import Refusal
 from registry.storage import blobs
@@ -41,9 +41,9 @@ def run_import(lease: ImportLease, actor: Actor) -> None:
     """Runs the leased import and marks it as done, or as failed with problems. Then deletes old reports of
     the source.
 
-    After a crash, the next attempt publishes only the remaining skills. If another worker takes the lease
-    over, this attempt stops. If the storage can't be reached, raises the refusal and keeps the lease; the
-    caller must end or requeue the import.
+    After a crash, the next attempt publishes only the remaining skills. If the import is cancelled or
+    taken over by another worker, this attempt stops. If the storage can't be reached, raises the refusal and
+    keeps the lease; the caller must end or requeue the import.
     """
     report = Import.objects.select_related("source__team").get(pk=lease.job.pk)
     try:
@@ -54,7 +54,7 @@ def run_import(lease: ImportLease, actor: Actor) -> None:
             raise
         lease.end(*refused.problems)
     except LeaseLost:
-        log.warning("Import %s was taken over by another worker; stopping", report.uid)
+        log.warning("Import %s was cancelled or taken over by another worker; stopping", report.uid)
         return
     except Exception as error:
         log.exception("Import %s failed unexpectedly", report.uid)
@@ -82,8 +82,10 @@ def preview_import(source: Source, actor: Actor) -> list[ReportRow]:
     require(actor, Action.PUBLISH, team=source.team)
     with tempfile.TemporaryDirectory(prefix="skillquay-import-") as scratch:
         try:
-            items = _unique_candidates(_read(source, actor, Path(scratch)), source)
-            plans = plan_imports(items, previously_imported(source) if source.pk else {}, source.team)
+            progress = ReadProgress()
+            items = _unique_candidates(_read(source, actor, Path(scratch), progress), source)
+            known = previously_imported(source) if source.pk else {}
+            plans = plan_imports(items, known, source.team, progress)
             return [each.row or _preview_candidate(each, source, actor) for each in plans]
         finally:
             if source.kind == SourceKind.ARCHIVE:  # stored by ``prepare_source``
@@ -93,12 +95,14 @@ def preview_import(source: Source, actor: Actor) -> list[ReportRow]:
 def _import(report: Import, lease: ImportLease, actor: Actor, scratch: Path) -> None:
     source = report.source
     require(actor, Action.PUBLISH, team=source.team)
-    content = _read(source, actor, scratch)
+    progress = ReportProgress(lease)
+    content = _read(source, actor, scratch, progress)
     if not content.is_unchanged:
         writer = ReportWriter(report, lease)
         items = _unique_candidates(content, source)
-        writer.set_total(len(items))
-        plans = plan_imports(items, previously_imported(source), source.team)
+        progress.write(total=len(items))
+        plans = plan_imports(items, previously_imported(source), source.team, progress)
+        progress.write()
         _publish_all(plans, source, actor, writer)
     rows = Source.objects.filter(pk=source.pk)
     if source.kind == SourceKind.ARCHIVE and _refused_purged(report):
@@ -115,10 +119,9 @@ def _refused_purged(report: Import) -> bool:
     return not codes.isdisjoint((VERSION_PURGED.name, SKILL_PURGED.name))
 
 
-def _read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
-    content: SourceContent = import_module(f"registry.imports.readers.{source.kind}").read(
-        source, actor, scratch
-    )
+def _read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
+    reader = import_module(f"registry.imports.readers.{source.kind}")
+    content: SourceContent = reader.read(source, actor, scratch, progress)
     return content
 
 

@@ -70,7 +70,9 @@ class Import(LeasedJob):
     requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+")
     status = models.CharField(max_length=8, choices=ImportStatus.choices, default=ImportStatus.QUEUED)
     problems = DocumentField(default=list)  # problems that concern the whole import
-    total = models.PositiveIntegerField(default=0)  # number of candidates; the progress is processed / total
+    read_bytes = models.PositiveBigIntegerField(db_default=0)  # received from the source
+    total = models.PositiveIntegerField(default=0)  # candidates; 0 while the source is read
+    checked = models.PositiveIntegerField(db_default=0)  # candidates whose files were read and checked
     processed = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 

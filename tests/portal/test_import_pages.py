@@ -13,7 +13,7 @@ from registry.models import Import, Membership, Role, Skill, Source
 from tests.checks import not_none
 from tests.factories.repositories import GitRepository, git_http_backend
 from tests.factories.skills import publish_files
-from tests.pages import actions, codes, parsed, part, parts
+from tests.pages import actions, codes, parsed, part, parts, select
 from tests.servers.http import run_server
 from worker.service.import_jobs import import_waiting
 
@@ -74,6 +74,28 @@ def test_a_waiting_import_refreshes_with_and_without_scripts(browse, alice, repo
     assert f'hx-get="{address}live/?"' in page
     assert '<noscript><meta http-equiv="refresh"' in page
     assert parts(client.get(f"{address}live/"), state="queued")
+
+
+@pytest.mark.parametrize(
+    ("numbers", "phase", "value"),
+    [
+        ({"read_bytes": 0}, "reading", None),
+        ({"read_bytes": 2_500_000}, "reading", None),
+        ({"total": 9, "checked": 4}, "checking", "4"),
+        ({"total": 9, "checked": 9, "processed": 2}, "publishing", "2"),
+    ],
+)
+def test_running_import_shows_its_phase(browse, alice, repository, numbers, phase, value):
+    client = browse(alice)
+    address = _post(client, location=repository.url)["Location"]
+    assert part(client.get(address), "phase")["state"] == "queued"
+    Import.objects.update(status="running", **numbers)
+    page = client.get(f"{address}live/")
+    shown = part(page, "phase")
+    assert shown["state"] == phase
+    [bar] = select(page, "progress")
+    assert bar.attributes.get("value") == value
+    assert ("2.5" in shown or "2.4" in shown) == (numbers.get("read_bytes", 0) > 0)
 
 
 def test_again_is_unchanged_and_a_comparison_finds_new_commits(browse, alice, repository):

@@ -20,7 +20,7 @@ from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.imports import queue, sources
 from registry.imports.drift import check_source, overwritten_skills
-from registry.imports.report import count_outcomes, first_problems, load_problems
+from registry.imports.report import count_outcomes, first_problems, load_problems, phase_of
 from registry.models import Import, ImportStatus, Skill, Source
 from registry.packages.errors import ARCHIVE_TOO_LARGE
 from registry.packages.problems import Problem
@@ -150,9 +150,12 @@ def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
     if chosen.is_valid() and (outcome := chosen.cleaned_data["outcome"]):
         rows = rows.filter(outcome=outcome)
     pages = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    phase = phase_of(report)
     return {
         "report": report,
         "source": report.source,
+        "phase": phase,
+        "done": report.processed if phase == "publishing" else report.checked,
         "ended": report.status in _ENDED,
         "counts": count_outcomes(report),
         "total": report.rows.count(),

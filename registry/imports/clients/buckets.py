@@ -16,6 +16,7 @@ from django.conf import settings
 from registry.core.limits import import_limits
 from registry.http_client.errors import OUTBOUND_STATUS
 from registry.http_client.fetch import FetchResponse, fetch
+from registry.http_client.response import OnRead
 from registry.imports.clients.credentials import Credentials
 from registry.imports.readers.errors import SOURCE_ANSWER, SOURCE_TOO_LARGE
 from registry.packages.problems import gettext_noop as _
@@ -38,13 +39,14 @@ class Bucket:
     endpoint: str
     region: str
     keys: Credentials
+    on_read: OnRead | None = None
 
     @classmethod
-    def of(cls, location: str, keys: Credentials) -> Bucket:
+    def of(cls, location: str, keys: Credentials, *, on_read: OnRead | None = None) -> Bucket:
         parts = urlsplit(location)
         region = keys.region or ("auto" if parts.scheme == "gs" else "us-east-1")
         default_host = "storage.googleapis.com" if parts.scheme == "gs" else f"s3.{region}.amazonaws.com"
-        return cls(parts.netloc, keys.endpoint or f"https://{default_host}", region, keys)
+        return cls(parts.netloc, keys.endpoint or f"https://{default_host}", region, keys, on_read)
 
     def get(self, key: str, *, headers: Mapping[str, str] | None = None, limit: int) -> FetchResponse:
         return self._fetch(f"/{quote(key, safe='/~')}", headers or {}, limit)
@@ -96,7 +98,8 @@ class Bucket:
         if self.keys.access_key:
             S3SigV4Auth(Keys(self.keys.access_key, self.keys.secret_key), "s3", self.region).add_auth(request)
         seconds = settings.SKILLQUAY_OUTBOUND_SECONDS
-        return fetch(request.url, headers=dict(request.headers.items()), limit=limit, timeout=seconds)
+        headers = dict(request.headers.items())
+        return fetch(request.url, headers=headers, limit=limit, timeout=seconds, on_read=self.on_read)
 
 
 def listing_digest(items: list[BucketObject]) -> str:

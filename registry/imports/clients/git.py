@@ -16,9 +16,10 @@ from dulwich.objects import ObjectID
 from dulwich.pack import DELTA_TYPES, PackData, UnpackedObject
 from dulwich.refs import Ref
 
+from registry.core.leases import LeaseLost
 from registry.core.limits import import_limits
 from registry.http_client.fetch import stream
-from registry.http_client.response import FetchStream
+from registry.http_client.response import FetchStream, OnRead
 from registry.imports.readers.errors import GIT_REPOSITORY, SOURCE_ANSWER, SOURCE_TOO_LARGE
 from registry.packages.problems import Refusal
 from registry.packages.problems import gettext_noop as _
@@ -30,12 +31,12 @@ log = logging.getLogger(__name__)
 
 @contextmanager
 def refuse_invalid_data(host: str) -> Iterator[None]:
-    """Context manager that raises SOURCE_ANSWER for every exception except Refusal, because dulwich raises
-    many types for invalid data.
+    """Context manager that raises SOURCE_ANSWER for every exception except Refusal and LeaseLost, because
+    dulwich raises many types for invalid data.
     """
     try:
         yield
-    except Refusal:
+    except (Refusal, LeaseLost):
         raise
     except Exception:
         log.info("%s sent invalid git data", host, exc_info=True)
@@ -48,9 +49,9 @@ class Repository:
     SOURCE_ANSWER for invalid data, and OUTBOUND_… refusals.
     """
 
-    def __init__(self, url: str, headers: dict[str, str]) -> None:
+    def __init__(self, url: str, headers: dict[str, str], *, on_read: OnRead | None = None) -> None:
         self.host = urlsplit(url).netloc
-        self._client = _Client(url, headers)
+        self._client = _Client(url, headers, on_read)
 
     def refs(self) -> dict[str, str]:
         """Object ids by ref: ``HEAD``, branches and tags. For an annotated tag, the ref has the id of the tag
@@ -115,8 +116,9 @@ def _delta_size(each: UnpackedObject) -> int:
 
 
 class _Client(AbstractHttpGitClient):
-    def __init__(self, url: str, headers: dict[str, str]) -> None:
+    def __init__(self, url: str, headers: dict[str, str], on_read: OnRead | None) -> None:
         super().__init__(url, thin_packs=False, quiet=True)
+        self._on_read = on_read
         self._headers, self._seconds = headers, settings.SKILLQUAY_OUTBOUND_SECONDS
 
     def _http_request(
@@ -134,6 +136,7 @@ class _Client(AbstractHttpGitClient):
             body=body,
             limit=import_limits().archive,
             timeout=self._seconds,
+            on_read=self._on_read,
         )
         response = _Response(url, context)
         response.require(advertising=body is None)

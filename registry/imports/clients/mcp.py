@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from registry.http_client.fetch import stream
-from registry.http_client.response import FetchStream
+from registry.http_client.response import FetchStream, OnRead
 from registry.imports.readers.errors import MCP_REFUSED, SOURCE_ANSWER, SOURCE_TOO_LARGE
 from registry.packages.archive.paths import printable
 from registry.packages.problems import Refusal, gettext_noop
@@ -28,10 +28,10 @@ class McpSession:
     error, and SOURCE_ANSWER for an invalid response.
     """
 
-    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], *, on_read: OnRead | None = None) -> None:
         self.url, self.host = url, urlsplit(url).netloc
         self._ends = time.monotonic() + settings.SKILLQUAY_OUTBOUND_SECONDS
-        self._numbers = count(1)
+        self._numbers, self._on_read = count(1), on_read
         accepts = "application/json, text/event-stream"
         self._headers = {**headers, "content-type": "application/json", "accept": accepts}
         parameters = {
@@ -77,7 +77,13 @@ class McpSession:
         left = max(self._ends - time.monotonic(), 0.001)
         data = json.dumps(body).encode()
         context = stream(
-            self.url, method="POST", headers=self._headers, body=data, limit=_MAX_RESPONSE_BYTES, timeout=left
+            self.url,
+            method="POST",
+            headers=self._headers,
+            body=data,
+            limit=_MAX_RESPONSE_BYTES,
+            timeout=left,
+            on_read=self._on_read,
         )
         with context as answer:
             answer.require(200, 202, 204)

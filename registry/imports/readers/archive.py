@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from registry.identity.actors import Actor
-from registry.imports.candidates import SourceContent
+from registry.imports.candidates import ReadProgress, SourceContent
 from registry.imports.errors import IMPORT_ARCHIVE_GONE, IMPORT_OPTION
 from registry.imports.trees.archives import read_archive
 from registry.models import Source, SourceKind
@@ -22,14 +22,14 @@ def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[s
     return printable(location) or "archive", {}
 
 
-def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
     if not source.last_revision:
         raise IMPORT_ARCHIVE_GONE.refusal(archive=source.location)
     name = Origin(filename=source.location).stem
     provenance = {"archive": source.location, "digest": source.last_revision}
-    items = read_archive(
-        blobs.read(source.last_revision), scratch, source="archive", provenance=provenance, name=name
-    )
+    data = blobs.read(source.last_revision)
+    progress.add_bytes(len(data))
+    items = read_archive(data, scratch, source="archive", provenance=provenance, name=name)
     return SourceContent(items, state=source.last_revision)
 
 

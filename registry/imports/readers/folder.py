@@ -8,7 +8,7 @@ from pathlib import Path
 
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
-from registry.imports.candidates import SourceContent
+from registry.imports.candidates import ReadProgress, SourceContent
 from registry.imports.errors import IMPORT_LOCATION, IMPORT_OPTION
 from registry.imports.trees.roots import is_paths
 from registry.imports.trees.tree import Tree, read_tree
@@ -35,7 +35,7 @@ def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[s
     return str(folder), dict(options)
 
 
-def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
     _require_administrator(actor)
     options = source.options
     tree = Tree(

@@ -12,7 +12,7 @@ from dulwich.pack import Pack
 
 from registry.http_client.addresses import parse_target
 from registry.identity.actors import Actor
-from registry.imports.candidates import SkillCandidate, SkippedPath, SourceContent
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath, SourceContent
 from registry.imports.clients.credentials import load_url_credentials
 from registry.imports.clients.git import Repository, refuse_invalid_data
 from registry.imports.clients.git_commits import CommitWalk
@@ -57,8 +57,9 @@ def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str,
     return location.rstrip("/"), checked
 
 
-def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
-    repository = Repository(source.location, load_url_credentials(source).basic())
+def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
+    credentials = load_url_credentials(source)
+    repository = Repository(source.location, credentials.basic(), on_read=progress.add_bytes)
     commits = _commits_to_read(repository.refs(), source.options)
     state = _state(commits)
     if state == last_complete_state(source):

@@ -10,7 +10,7 @@ import yaml
 
 from registry.http_client.addresses import parse_target
 from registry.identity.actors import Actor
-from registry.imports.candidates import SkillCandidate, SourceContent
+from registry.imports.candidates import ReadProgress, SkillCandidate, SourceContent
 from registry.imports.clients.credentials import load_url_credentials
 from registry.imports.clients.mcp import McpSession
 from registry.imports.readers import options as reading
@@ -29,8 +29,8 @@ def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str,
     return location, reading.validate_options(options, texts=("credentials",))
 
 
-def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
-    session = McpSession(source.location, load_url_credentials(source).bearer())
+def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
+    session = McpSession(source.location, load_url_credentials(source).bearer(), on_read=progress.add_bytes)
     texts = {}
     for prompt in session.list_items("prompts/list", "prompts", limit=_MAX_PROMPTS):
         texts[_name(prompt)] = _skill_md(prompt, _messages(session, prompt)).encode()

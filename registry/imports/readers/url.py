@@ -15,7 +15,7 @@ from registry.http_client.addresses import parse_target
 from registry.http_client.errors import OUTBOUND_STATUS
 from registry.http_client.fetch import FetchResponse, fetch
 from registry.identity.actors import Actor
-from registry.imports.candidates import SkillCandidate, SkippedPath, SourceContent
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath, SourceContent
 from registry.imports.clients.buckets import Bucket, BucketObject, listing_digest
 from registry.imports.clients.credentials import load_credentials, load_url_credentials
 from registry.imports.readers import errors
@@ -51,14 +51,20 @@ def _is_bucket_address(location: str) -> bool:
     return bool(parts.netloc) and not (parts.query or parts.fragment or "@" in parts.netloc)
 
 
-def read(source: Source, actor: Actor, scratch: Path) -> SourceContent:
+def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) -> SourceContent:
     if urlsplit(source.location).scheme in _BUCKETS:
-        return _read_bucket(source, scratch)
+        return _read_bucket(source, scratch, progress)
 
     def request(headers: Mapping[str, str]) -> FetchResponse:
         with_token = {**headers, **load_url_credentials(source).bearer()}
         seconds = settings.SKILLQUAY_OUTBOUND_SECONDS
-        return fetch(source.location, headers=with_token, limit=import_limits().archive, timeout=seconds)
+        return fetch(
+            source.location,
+            headers=with_token,
+            limit=import_limits().archive,
+            timeout=seconds,
+            on_read=progress.add_bytes,
+        )
 
     return _read_object(source, scratch, request)
 
@@ -100,8 +106,8 @@ def _object_candidates(source: Source, data: bytes, scratch: Path) -> Iterable[S
     raise errors.SOURCE_CONTENT.refusal().at("location")
 
 
-def _read_bucket(source: Source, scratch: Path) -> SourceContent:
-    bucket = Bucket.of(source.location, load_credentials(source))
+def _read_bucket(source: Source, scratch: Path, progress: ReadProgress) -> SourceContent:
+    bucket = Bucket.of(source.location, load_credentials(source), on_read=progress.add_bytes)
     key = unquote(urlsplit(source.location).path).lstrip("/")
     items = list(bucket.list_objects(key))
     if any(item.key == key for item in items) and not key.endswith("/"):

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from registry.identity.actors import ANONYMOUS
-from registry.imports.candidates import SkillCandidate, SkippedPath
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath
 from registry.imports.clients.buckets import Bucket
 from registry.imports.clients.credentials import load_credentials
 from registry.imports.readers import git, mcp
@@ -60,7 +60,7 @@ def _read(source, tmp_path):
     number = len(list(tmp_path.iterdir()))
     scratch = tmp_path / str(number)
     scratch.mkdir()
-    reading = address.read(source, ANONYMOUS, scratch)
+    reading = address.read(source, ANONYMOUS, scratch, ReadProgress())
     return reading, list(reading.items)
 
 

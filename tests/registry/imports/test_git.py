@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import struct
 import zlib
+from functools import partial
 
 import pytest
 
 from registry.identity.actors import ANONYMOUS
-from registry.imports.candidates import SkillCandidate, SkippedPath
+from registry.imports.candidates import ReadProgress, SkillCandidate, SkippedPath
 from registry.imports.readers import git
 from registry.models import ImportStatus, Source
 from registry.packages.problems import Refusal
@@ -40,7 +41,7 @@ def source(team, server, repository):
 def _read(source, tmp_path, name="scratch"):
     scratch = tmp_path / name
     scratch.mkdir()
-    reading = git.read(source, ANONYMOUS, scratch)
+    reading = git.read(source, ANONYMOUS, scratch, ReadProgress())
     return reading, list(reading.items)
 
 
@@ -259,9 +260,13 @@ def test_credentials_are_a_teams_own_and_go_to_their_place_alone(
     for change in ({"teams": "others"}, {"endpoint": "https://example.org"}, {"teams": ""}):
         settings.SKILLQUAY_SOURCES = {"forge": named | change}
         made = source(credentials="forge")
-        assert _code(lambda: git.read(made, ANONYMOUS, tmp_path / "b")) == "SOURCE_CREDENTIALS"  # noqa: B023
+        assert (
+            _code(partial(git.read, made, ANONYMOUS, tmp_path / "b", ReadProgress())) == "SOURCE_CREDENTIALS"
+        )
     unknown = source(credentials="none")
-    assert _code(lambda: git.read(unknown, ANONYMOUS, tmp_path / "b")) == "SOURCE_CREDENTIALS"
+    assert (
+        _code(partial(git.read, unknown, ANONYMOUS, tmp_path / "b", ReadProgress())) == "SOURCE_CREDENTIALS"
+    )
 
 
 def test_shell_lists_checks_and_removes_sources(source, repository, team, charlie):

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from registry.identity.actors import ANONYMOUS
-from registry.imports.candidates import SkillCandidate
+from registry.imports.candidates import ReadProgress, SkillCandidate
 from registry.imports.readers import mcp
 from registry.models import Source
 from registry.packages.problems import Refusal
@@ -48,7 +48,7 @@ def _source(team, location):
 def test_each_prompt_of_a_real_server_is_a_skill(team, settings, tmp_path):
     settings.SKILLQUAY_OUTBOUND_ALLOW = ["127.0.0.1"]
     with _running() as url:
-        reading = mcp.read(_source(team, f"mcp+{url}"), ANONYMOUS, tmp_path)
+        reading = mcp.read(_source(team, f"mcp+{url}"), ANONYMOUS, tmp_path, ReadProgress())
     found = {each.path: each for each in reading.items if isinstance(each, SkillCandidate)}
     assert set(found) == {"review_change", "greet"}
     review = found["review_change"]
@@ -91,9 +91,9 @@ def test_pages_of_prompts_are_followed(server, team, tmp_path):
         "more": {"prompts": [{"name": "two"}]},
     }
     url = _serve(server, prompts_list=lambda params: pages[params.get("cursor")], prompts_get=_get)
-    reading = mcp.read(_source(team, url), ANONYMOUS, tmp_path)
+    reading = mcp.read(_source(team, url), ANONYMOUS, tmp_path, ReadProgress())
     assert [each.path for each in reading.items] == ["one", "two"]
-    again = mcp.read(_source(team, url), ANONYMOUS, tmp_path)
+    again = mcp.read(_source(team, url), ANONYMOUS, tmp_path, ReadProgress())
     assert again.state == reading.state
 
 
@@ -105,7 +105,7 @@ def test_who_speaks_and_what_is_no_text_is_said(server, team, tmp_path):
     ]
     listed = {"prompts": [{"name": "a", "arguments": [{"name": "the file"}, {"name": "x"}]}]}
     url = _serve(server, prompts_list=listed, prompts_get={"messages": messages})
-    (found,) = mcp.read(_source(team, url), ANONYMOUS, tmp_path).items
+    (found,) = mcp.read(_source(team, url), ANONYMOUS, tmp_path, ReadProgress()).items
     assert isinstance(found, SkillCandidate)
     text = not_none(found.read()[0].data).decode()
     assert text.endswith("**user:** Look.\n\n**assistant:** (image without text)\n\n**user:** The file.\n")
@@ -127,7 +127,7 @@ def test_who_speaks_and_what_is_no_text_is_said(server, team, tmp_path):
 def test_what_a_server_says_wrongly_is_refused(server, team, tmp_path, results, code):
     url = _serve(server, prompts_get=_get, **results)
     with pytest.raises(Refusal) as caught:
-        mcp.read(_source(team, url), ANONYMOUS, tmp_path)
+        mcp.read(_source(team, url), ANONYMOUS, tmp_path, ReadProgress())
     assert caught.value.code == code
 
 
@@ -135,7 +135,7 @@ def test_what_a_server_says_wrongly_is_refused(server, team, tmp_path, results, 
 def test_what_is_no_mcp_is_said(server, team, tmp_path, body):
     server.responders["/mcp"] = lambda h: h.send(200, body, content_type="application/json")
     with pytest.raises(Refusal) as caught:
-        mcp.read(_source(team, f"{server.url}/mcp"), ANONYMOUS, tmp_path)
+        mcp.read(_source(team, f"{server.url}/mcp"), ANONYMOUS, tmp_path, ReadProgress())
     assert caught.value.code == "SOURCE_ANSWER"
 
 
@@ -144,5 +144,5 @@ def test_a_token_goes_to_its_own_server(server, team, tmp_path, settings):
     settings.SKILLQUAY_SOURCES = {"desk": {"endpoint": server.url, "token": "secret", "teams": "*"}}
     source = _source(team, url)
     source.options = {"credentials": "desk"}
-    mcp.read(source, ANONYMOUS, tmp_path)
+    mcp.read(source, ANONYMOUS, tmp_path, ReadProgress())
     assert {request.headers["authorization"] for request in server.requests} == {"Bearer secret"}

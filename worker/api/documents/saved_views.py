@@ -12,10 +12,14 @@ from registry.core.addresses import absolute_url
 from worker.models import RunStatus, SavedRunView
 
 
+STATUSES = ["waiting", "failure", *RunStatus.values]
+PERIODS = ["1h", "24h", "7d", "30d"]
+
+
 class SavedViewFilter(Shape):
     status = serializers.ChoiceField(
         required=False,
-        choices=["waiting", "failure", *RunStatus.values],
+        choices=STATUSES,
         help_text="A status, or a group: `waiting` or `failure`.",
     )
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
@@ -26,7 +30,7 @@ class SavedViewFilter(Shape):
         required=False, max_length=150, help_text="A user, or `me`, `agents` or `people`."
     )
     since = serializers.ChoiceField(
-        required=False, choices=["1h", "24h", "7d", "30d"], help_text="The period before the view is opened."
+        required=False, choices=PERIODS, help_text="The period before the view is opened."
     )
     label = serializers.CharField(required=False, max_length=40)  # type: ignore[assignment]
     pinned = StrictBoolean(required=False)
