@@ -11,7 +11,6 @@ from registry.api.schema import Shape, StrictBoolean, StrictText
 from registry.core.addresses import absolute_url
 from worker.models import RunStatus, SavedRunView
 
-
 STATUSES = ["waiting", "failure", *RunStatus.values]
 PERIODS = ["1h", "24h", "7d", "30d"]
 
