@@ -42,6 +42,7 @@ class Endpoint(APIView):
     contacts_servers: ClassVar[bool] = False  # if True, requests fail if another server can't be reached
     ignores_parameters: ClassVar[bool] = False  # if True, unknown query parameters are ignored
     keeps_answers: ClassVar[bool] = False  # if True, answers to GET are kept, see changes.drafts
+    is_facade: ClassVar[bool] = False  # if True, accepts tokens in any form, and no session
     body_encodings: ClassVar[tuple[str, ...]] = ()  # values of Content-Encoding that the endpoint decodes
     is_safe_post: ClassVar[bool] = False  # if True, POST changes nothing, so anonymous clients may send it
 
@@ -68,7 +69,7 @@ class Endpoint(APIView):
         if kind := self.rate_limits.get(method):
             self.count(kind)
         elif self.keeps_answers and method == "GET":
-            drafts.keep()
+            drafts.keep(is_facade=self.is_facade)
 
     def count(self, kind: RateLimit) -> None:
         """Counts the request against the rate limit; raises RATE_LIMITED above the limit. A

@@ -18,6 +18,7 @@ from registry.identity.actors import Actor
 from registry.models import ChangeKind, Skill
 
 PAGE_S = 1.0  # pages show counts of uses and relative times, which change no number
+USES_S = 10.0  # other answers that show counts of uses, or an order by use
 Renewal = Callable[[Actor], bytes | None]
 
 
@@ -31,6 +32,7 @@ class NotRenewableError(Exception):
 class AnswerTerms:
     keeps: bool = False
     is_page: bool = False
+    is_facade: bool = False
     is_discarded: bool = False
     dependencies: set[Dependency] = field(default_factory=lambda: {COMMON})
     lasts_s: float | None = None  # None: until a dependency changes
@@ -62,10 +64,12 @@ def current() -> AnswerTerms | None:
     return _current.get()
 
 
-def keep() -> None:
-    """Declares that the answer may be kept for all clients with the same access."""
+def keep(*, is_facade: bool = False) -> None:
+    """Declares that the answer may be kept for all clients with the same access. With ``is_facade``, clients
+    send a token in any form, and sessions are ignored.
+    """
     if draft := _current.get():
-        draft.keeps = True
+        draft.keeps, draft.is_facade = True, is_facade
 
 
 def keep_page(actor: Actor) -> None:
@@ -125,12 +129,17 @@ def depend_on_team(team_id: int) -> None:
         draft.dependencies.add((ChangeKind.TEAM.value, team_id))
 
 
-def depend_on_catalog(lasts_s: float) -> None:
-    """Declares that the answer depends on all skills, teams and uses. Uses change no number, so the answer is
-    kept for at most ``lasts_s`` seconds.
-    """
+def depend_on_catalog() -> None:
+    """Declares that the answer depends on all skills, teams and collections."""
     if draft := _current.get():
         draft.dependencies.add(CATALOG)
+
+
+def depend_on_uses(lasts_s: float = USES_S) -> None:
+    """Declares that the answer depends on uses. Uses change no number, so the answer is kept for at most
+    ``lasts_s`` seconds.
+    """
+    if draft := _current.get():
         draft.lasts_s = min(lasts_s, draft.lasts_s or lasts_s)
 
 

@@ -90,7 +90,17 @@ WATCHED: dict[str, WatchedTable] = {
     "registry_skillphrase": WatchedTable((skill(),)),
     "registry_glossaryentry": WatchedTable((common(),)),
     "registry_membership": WatchedTable((user(), team())),
-    "registry_pinnedskill": WatchedTable((user(),)),
+    "registry_pinnedskill": WatchedTable((user(), skill())),
+    "registry_collection": WatchedTable((team(),)),
+    "registry_collectionitem": WatchedTable(
+        (
+            Raise(
+                ChangeKind.TEAM,
+                "listed.team_id",
+                "FROM registry_collection listed WHERE listed.id = {row}.collection_id",
+            ),
+        )
+    ),
     "registry_token": WatchedTable(
         (user("owner_id"),), dict.fromkeys(("last_used_at", "last_used_address"), _LAST_USE)
     ),
@@ -107,6 +117,7 @@ UNWATCHED: dict[str, str] = {
     "registry_file": _WITH_VERSION,
     "registry_triggertestresult": _WITH_VERSION,
     "registry_canonicalchange": "Written only together with its canonical name.",
+    "registry_collectionstate": "Written only when it is read, after other changes.",
     "registry_term": _INDEX,
     "registry_termscope": _INDEX,
     "registry_posting": _INDEX,
@@ -122,9 +133,6 @@ UNWATCHED: dict[str, str] = {
 } | dict.fromkeys(
     (
         "registry_builtfile",
-        "registry_collection",
-        "registry_collectionitem",
-        "registry_collectionstate",
         "registry_auditentry",
         "registry_auditchain",
         "registry_unknownactivation",

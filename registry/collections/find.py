@@ -2,6 +2,7 @@
 
 from django.db.models import QuerySet
 
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.lookup import skills
@@ -16,6 +17,7 @@ def find_collection(team: str, slug: str, actor: Actor) -> Collection:
     The collection ``all`` is an unsaved row. It is visible to actors who may see the team or one of its
     skills.
     """
+    drafts.depend_on_catalog()
     if slug == ALL:
         return Collection(team=_find_team(team, actor), slug=ALL, title=ALL)
     rows = Collection.objects.visible_to(actor).select_related("team")

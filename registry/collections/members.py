@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from registry.changes import drafts
 from registry.collections.find import is_computed
 from registry.identity.actors import Actor
 from registry.models import Channel, Collection, CollectionItem, Skill, Version
@@ -44,7 +45,9 @@ def members(collection: Collection, actor: Actor) -> list[Member]:
     """The skills of the collection that the actor may see, in order. Skills that are hidden from the actor
     are omitted, whatever the collection's visibility. A computed collection has at most ``MAX_SKILLS``.
     """
+    drafts.depend_on_catalog()
     if is_computed(collection):
+        drafts.depend_on_uses()
         rows = Skill.objects.discoverable_by(actor).filter(team=collection.team, latest__isnull=False)
         found = rows.select_related("team", "latest").order_by("-hot_key", "pk")[:MAX_SKILLS]
         return [Member(skill, _of(skill.latest, skill)) for skill in found]

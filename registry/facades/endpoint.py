@@ -20,6 +20,7 @@ class FacadeEndpoint(Endpoint):
     """
 
     authentication_classes = [AnyTokenAuthentication]
+    is_facade = True
     ignores_parameters = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -56,6 +57,7 @@ class UnknownAddress(FacadeEndpoint):
     """
 
     is_safe_post = True
+    keeps_answers = False
     required_actions = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

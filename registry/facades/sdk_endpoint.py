@@ -17,6 +17,7 @@ from registry.rates.limits import RateLimit
 
 
 class SdkEndpoint(JsonFacadeEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,), "POST": (Action.PUBLISH,), "DELETE": (Action.RELEASE,)}
     rate_limits = {"POST": RateLimit.PUBLISH}
     parser_classes = [bodies.RawBody]

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 
 from registry.api import bodies
 from registry.api.errors import FIELD_INVALID
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.facades.clawhub.lookup import latest_version
@@ -19,6 +20,7 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.lookup import canonical as canonicals
 from registry.lookup import skills
+from registry.lookup.visibility import is_visible_skill
 from registry.models import Skill, Version
 from registry.packages.package import Package
 from registry.packages.read_package import read_files, read_upload
@@ -44,15 +46,17 @@ def find_skill(text: str, actor: Actor) -> Skill:
     """The skill with this id. Raises NOT_FOUND, also for a skill without versions that the actor may use."""
     if text.startswith(_CANONICAL):
         return skills.find_skill(canonicals.PREFIX + text.removeprefix(_CANONICAL), actor)
-    rows = Skill.objects.visible_to(actor).select_related("team", "latest")
+    rows = Skill.objects.select_related("team", "latest")
     skill = rows.filter(uid=text.removeprefix(_SKILL)).first() if text.startswith(_SKILL) else None
-    if skill is None or newest_version(skill, actor) is None:
+    drafts.depend_on_skill(skill)
+    if skill is None or not is_visible_skill(skill, actor) or newest_version(skill, actor) is None:
         raise NOT_FOUND.refusal(what="skill", name=text[:80])
     return skill
 
 
 def list_skills(actor: Actor) -> QuerySet[Skill]:
     """The skills that lists show to the actor, with their latest version."""
+    drafts.depend_on_catalog()
     return Skill.objects.discoverable_by(actor).filter(latest__isnull=False).select_related("team", "latest")
 
 

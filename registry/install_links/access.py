@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from registry.changes import drafts
 from registry.collections.members import members
 from registry.identity import tokens
 from registry.identity.actors import Actor
@@ -39,6 +40,9 @@ def link_prefix(secret: str) -> str:
 
 def _includes(link: Token, path: str, actor: Actor) -> bool:
     target = target_of(link)
+    drafts.depend_on_skill(target.skill)
+    if target.collection:
+        drafts.depend_on_catalog()
     collection, team, skill = _COLLECTION.fullmatch(path), _TEAM.fullmatch(path), _SKILL.fullmatch(path)
     if collection:
         if target.collection:

@@ -58,7 +58,7 @@ def page(request: ActorRequest) -> HttpResponse:
         count_request(request, request.actor, RateLimit.SEARCH)
     else:
         drafts.keep_page(request.actor)
-        drafts.depend_on_catalog(lasts_s=drafts.PAGE_S)
+        drafts.depend_on_catalog()
     found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))

@@ -85,8 +85,12 @@ class Answer:
 
 @dataclass
 class AnswerDraft(drafts.AnswerTerms):
-    """The draft of an answer to one request. ``answer`` and ``access`` are set if it can be kept."""
+    """The draft of an answer to one request. ``answer`` and ``access`` are set if it can be kept.
 
+    ``for_facade`` must equal ``is_facade``, because the key of the answer depends on it.
+    """
+
+    for_facade: bool = False
     answer: Answer | None = None
     access: Access | None = None
 
@@ -117,13 +121,22 @@ class KeptAnswerMiddleware:
 def _is_keepable(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> bool:
     if response.status_code not in (200, 404) or connection.in_atomic_block:
         return False
+    if draft.is_facade != draft.for_facade:
+        return False
     if draft.is_page:
         return _is_keepable_page(request, response)
     if response.cookies:
         return False
     if isinstance(response, FileResponse):
         return isinstance(response.file_to_stream, OpenedFile)
-    return isinstance(response, HttpResponse) and len(response.content) <= MAX_BODY_BYTES
+    if not isinstance(response, HttpResponse) or len(response.content) > MAX_BODY_BYTES:
+        return False
+    return response.status_code == 200 or _has_request_id(response)
+
+
+def _has_request_id(response: HttpResponse) -> bool:
+    """Whether the error is a document with the request's id. Some protocols have other errors."""
+    return response["Content-Type"] == "application/json" and _REQUEST_ID_FIELD in response.content
 
 
 def _is_keepable_page(request: HttpRequest, response: HttpResponseBase) -> bool:

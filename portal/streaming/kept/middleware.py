@@ -151,7 +151,7 @@ class KeptAnswers:
         """
         if scope["method"] == "HEAD":
             return await self.app(scope, receive, send)
-        draft = AnswerDraft()
+        draft = AnswerDraft(for_facade=request.is_facade)
 
         async def send_unless_kept(message: Message) -> None:
             if draft.answer is None:

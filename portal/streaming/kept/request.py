@@ -15,6 +15,12 @@ from portal.context import reader_theme, reader_zone
 from portal.streaming.inner_request import Scope
 
 PREFIXES = ("/api/v1/skills", "/api/v1/canonical/")  # paths of endpoints that keep answers
+# Those of other protocols: they accept tokens in any form and ignore sessions.
+FACADE_PREFIXES = ("/npm/@", "/clawhub/api/v1/", "/anthropic/v1/", "/openai/v1/", "/apm/v1/")
+FACADE_ENDINGS = (".git/info/refs", "/marketplace.json")
+WELL_KNOWN = "/.well-known/"
+UPDATE_CHECK = b"x-skills-update-check"  # a request with this header is no use
+LINK = b"Link "  # start of the credential of an install link
 PAGE_PREFIX = "/skills/"  # paths of pages that are kept for anonymous visitors
 MESSAGES_COOKIE = "messages"
 
@@ -24,7 +30,8 @@ class KeptRequest:
     """A GET or HEAD request. ``key`` contains all parts on which the answer may depend, except the
     credential.
 
-    ``credential`` is a digest; empty for anonymous clients.
+    ``credential`` is a digest; empty for anonymous clients. ``is_facade`` means that the path looks like one
+    of another protocol.
     """
 
     key: tuple[object, ...]
@@ -32,6 +39,7 @@ class KeptRequest:
     headers: dict[bytes, bytes]
     language: str
     csrf_cookie: str | None
+    is_facade: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,8 +59,9 @@ def read_request(scope: Scope) -> KeptRequest | None:
     if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
         return None
     path: str = scope["path"]
-    is_page = path.startswith(PAGE_PREFIX)
-    if not is_page and not path.startswith(PREFIXES):
+    is_facade = path.startswith(FACADE_PREFIXES) or path.endswith(FACADE_ENDINGS) or WELL_KNOWN in path
+    is_page = not is_facade and path.startswith(PAGE_PREFIX)
+    if not is_facade and not is_page and not path.startswith(PREFIXES):
         return None
     headers = dict(scope["headers"])
     if len(headers) != len(scope["headers"]) or headers.get(b"content-length", b"0") != b"0":
@@ -62,13 +71,9 @@ def read_request(scope: Scope) -> KeptRequest | None:
     cookies = _read_cookies(headers.get(b"cookie", b""), headers.get(b"accept-language", b""))
     if is_page and not _is_page_of_visitor(headers, cookies):
         return None
-    credential = b""
-    if authorization := headers.get(b"authorization"):
-        credential = hashlib.sha256(b"token " + authorization).digest()
-    elif b"authorization" in headers:
+    if headers.get(b"authorization") == b"":
         return None
-    elif cookies.session:
-        credential = cookies.session
+    credential = _facade_credential(headers) if is_facade else _credential(headers, cookies)
     key = (
         path,
         scope["query_string"],
@@ -78,8 +83,29 @@ def read_request(scope: Scope) -> KeptRequest | None:
         scope.get("root_path"),
         cookies.language,
         *((cookies.theme, cookies.zone) if is_page else ()),
+        *((UPDATE_CHECK in headers, _link(headers)) if is_facade else ()),
     )
-    return KeptRequest(key, credential, headers, cookies.language, cookies.csrf)
+    return KeptRequest(key, credential, headers, cookies.language, cookies.csrf, is_facade)
+
+
+def _credential(headers: Mapping[bytes, bytes], cookies: _Cookies) -> bytes:
+    if authorization := headers.get(b"authorization"):
+        return hashlib.sha256(b"token " + authorization).digest()
+    return cookies.session
+
+
+def _facade_credential(headers: Mapping[bytes, bytes]) -> bytes:
+    """The digest of the header that ``AnyTokenAuthentication`` reads."""
+    if authorization := headers.get(b"authorization"):
+        return hashlib.sha256(b"any token " + authorization).digest()
+    key = headers.get(b"x-api-key")
+    return hashlib.sha256(b"key " + key).digest() if key else b""
+
+
+def _link(headers: Mapping[bytes, bytes]) -> bytes:
+    """The install link, because its answers contain it and its access is limited to its target."""
+    authorization = headers.get(b"authorization", b"")
+    return hashlib.sha256(authorization).digest() if authorization.startswith(LINK) else b""
 
 
 def _is_page_of_visitor(headers: Mapping[bytes, bytes], cookies: _Cookies) -> bool:

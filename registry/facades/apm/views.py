@@ -68,6 +68,8 @@ class _ApmEndpoint(JsonFacadeEndpoint):
 
 @extend_schema(exclude=True)
 class ApmVersions(_ApmEndpoint):
+    keeps_answers = True
+
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
         rows = usable_versions(self.find(team, slug), self.actor).defer("manifest", "body", "problems")
         versions = [_version_row(version) for version in rows[:_MAX_VERSIONS]]
@@ -94,6 +96,8 @@ class ApmVersion(_ApmEndpoint):
 @extend_schema(exclude=True)
 class ApmDownload(_ApmEndpoint):
     """The archive of a version. A download counts as an install."""
+
+    keeps_answers = True
 
     def get(self, request: Request, team: str, slug: str, number: str) -> HttpResponseBase:
         version = skills.find_version(self.find(team, slug), number, self.actor)

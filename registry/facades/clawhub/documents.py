@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Count
 
+from registry.changes import drafts
 from registry.core.addresses import absolute_url
 from registry.facades.clawhub.lookup import latest_version, owner_handle, usable_versions
 from registry.identity.actors import Actor
@@ -54,6 +55,7 @@ def skill_document(skill: Skill, actor: Actor) -> dict[str, Any]:
     """The skill with its latest version, and its moderation state, which tells clients whether to install
     it.
     """
+    drafts.depend_on_uses()
     latest = latest_version(skill, actor)
     tags = {} if skill.resolved_canonical else _tags([skill.pk])[skill.pk]
     row = _skill_row(skill, _with_latest(tags, latest))

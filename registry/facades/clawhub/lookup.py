@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from django.db.models import QuerySet
 
+from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.lookup import canonical as canonicals
 from registry.lookup import skills
 from registry.lookup.errors import NAME_AMBIGUOUS
 from registry.lookup.visibility import is_visible
-from registry.models import Skill, Team, Version
+from registry.models import Skill, Team, User, Version
 from registry.packages.problems import Refusal
 
 CANONICAL_OWNER = "canonical"  # the owner of canonical skills: no team can have this slug
@@ -33,6 +34,7 @@ def find_skill(slug: str, owner: str, actor: Actor) -> Skill:
     except Refusal as error:
         if error.code != NOT_FOUND.name:
             raise
+    drafts.depend_on_catalog()
     visible = Skill.objects.visible_to(actor).filter(slug=slug).select_related("team", "latest")
     found = list(visible.order_by("team__slug")[: _MAX_CANDIDATES + 1])
     own = [skill for skill in found if skill.team_id in actor.team_ids]
@@ -49,6 +51,8 @@ def team_slug(owner: str, actor: Actor) -> str:
     """The team slug that an owner handle means. If the user names no owner, clients send the name from
     ``whoami``. The actor's user name therefore means the actor's only team, unless a team has this slug.
     """
+    if actor.user and User.objects.filter(username=owner).exists():
+        drafts.discard()  # kept answers are for all users with the same access
     if (
         actor.user is None
         or owner != actor.user.username

@@ -109,7 +109,7 @@ class SkillsAndPublish(ClawHubSkills):
     """Adds an endpoint that publishes a version. The files are parts of the form, or were uploaded before."""
 
     required_actions = {**ClawHubSkills.required_actions, "POST": (Action.PUBLISH,)}
-    rate_limits = {**ClawHubSkills.rate_limits, "POST": RateLimit.PUBLISH}
+    rate_limits = {"POST": RateLimit.PUBLISH}
     parser_classes = [bodies.StrictJson, bodies.RawBody]
 
     def post(self, request: Request) -> HttpResponse:

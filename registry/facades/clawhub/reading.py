@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from registry.api import etag
 from registry.api.pagination import read_page
 from registry.api.schema import Query
+from registry.changes import drafts
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
 from registry.facades.clawhub import documents, fingerprints
@@ -48,6 +49,7 @@ class ClawHubVersionQuery(ClawHubOwnerQuery):
 
 @extend_schema(exclude=True)
 class ClawHubDiscovery(FacadeEndpoint):
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     def get(self, request: Request) -> HttpResponse:
@@ -104,9 +106,11 @@ class ClawHubSkills(ClawHubEndpoint):
     whose slug starts with it.
     """
 
-    rate_limits = {"GET": RateLimit.SEARCH}
+    keeps_answers = True
 
     def get(self, request: Request) -> HttpResponse:
+        drafts.depend_on_catalog()
+        drafts.depend_on_uses()
         query = self.query(ClawHubListQuery)
         page = read_page("clawhub-skills", query, kinds=(int,))
         start = min(max(page.after[0], 0), _MAX_OFFSET) if page.after else 0
@@ -124,6 +128,8 @@ class ClawHubSkills(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class ClawHubSkillDetail(ClawHubEndpoint):
+    keeps_answers = True
+
     def get(self, request: Request, slug: str) -> HttpResponse:
         skill = self.find(slug, self.query())
         return etag.document_response(request, documents.skill_document(skill, self.actor))
@@ -131,6 +137,8 @@ class ClawHubSkillDetail(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class ClawHubVersions(ClawHubEndpoint):
+    keeps_answers = True
+
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = self.query(ClawHubPageQuery)
         skill = self.find(slug, query)
@@ -146,6 +154,8 @@ class ClawHubVersions(ClawHubEndpoint):
 
 @extend_schema(exclude=True)
 class ClawHubVersionDetail(ClawHubEndpoint):
+    keeps_answers = True
+
     def get(self, request: Request, slug: str, number: str) -> HttpResponse:
         skill = self.find(slug, self.query())
         version = skills.find_version(skill, number, self.actor)
@@ -160,6 +170,7 @@ class ClawHubFileQuery(ClawHubVersionQuery):
 class ClawHubFileContent(ClawHubEndpoint):
     """Endpoint that returns a file of a version as plain text."""
 
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     def get(self, request: Request, slug: str) -> HttpResponse:
@@ -189,6 +200,7 @@ class ClawHubDownload(ClawHubEndpoint):
     install.
     """
 
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     def get(self, request: Request) -> HttpResponseBase:
@@ -206,6 +218,8 @@ class ClawHubResolveQuery(ClawHubOwnerQuery):
 class ClawHubResolve(ClawHubEndpoint):
     """Endpoint that returns the version whose files have the fingerprint, and the latest version."""
 
+    keeps_answers = True
+
     def get(self, request: Request) -> HttpResponse:
         query = self.query(ClawHubResolveQuery)
         skill = self.find(query["slug"], query)
@@ -220,6 +234,8 @@ class ClawHubInstall(ClawHubEndpoint):
     """Endpoint that returns the download URL of the latest version. Errors are JSON too, because
     clients read ``reason``.
     """
+
+    keeps_answers = True
 
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = self.query()

@@ -24,6 +24,8 @@ class Verify(ClawHubEndpoint):
     the version is reported or yanked.
     """
 
+    keeps_answers = True
+
     def get(self, request: Request, slug: str) -> HttpResponse:
         query = self.query(ClawHubVersionQuery)
         skill = self.find(slug, query)

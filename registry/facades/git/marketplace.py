@@ -14,6 +14,7 @@ from typing import Any
 
 from django.db.models import F, QuerySet
 
+from registry.changes import drafts
 from registry.core.addresses import absolute_url
 from registry.facades.git.history import SEGMENT_BYTES, HistoryEntry, key_of, releases_of, size_start
 from registry.facades.git.objects import BuiltRepository, Entry
@@ -64,6 +65,8 @@ def marketplace_of(team: str | None, actor: Actor) -> Marketplace:
     this slug. Other skills are named ``team-slug``. Raises NOT_FOUND if the actor may see neither
     the team nor a skill of it.
     """
+    drafts.depend_on_catalog()
+    drafts.depend_on_uses()
     rows = Skill.objects.discoverable_by(actor).filter(latest__isnull=False)
     if team is not None:
         rows = rows.filter(team__slug=team)

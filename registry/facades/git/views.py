@@ -83,6 +83,8 @@ class _GitEndpoint(FacadeEndpoint):
 class References(_GitEndpoint):
     """Endpoint that returns the references of a repository."""
 
+    keeps_answers = True
+
     def get(
         self,
         request: Request,
@@ -139,6 +141,7 @@ class Marketplaces(FacadeEndpoint):
     repository.
     """
 
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     def get(self, request: Request, team: str | None = None, collection: str = "") -> HttpResponse:

@@ -49,6 +49,8 @@ class _NpmEndpoint(JsonFacadeEndpoint):
 
 @extend_schema(exclude=True)
 class Packument(_NpmEndpoint):
+    keeps_answers = True
+
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
         skill = self.find(team, slug)
         document = packument(skill, team, self.actor)
@@ -61,6 +63,7 @@ class Packument(_NpmEndpoint):
 class Tarball(_NpmEndpoint):
     """Endpoint that returns the tarball of a version. A download counts as an install."""
 
+    keeps_answers = True
     required_actions = {"GET": (Action.INSTALL,)}
 
     def get(self, request: Request, team: str, slug: str, path: str) -> HttpResponseBase:

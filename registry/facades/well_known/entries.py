@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from django.db.models import Count, QuerySet
 
+from registry.changes import drafts
 from registry.collections.find import find_collection
 from registry.collections.members import members, named_versions
 from registry.core.errors import NOT_FOUND
@@ -50,6 +51,8 @@ def site_entries(actor: Actor) -> list[IndexEntry]:
     """The canonical skills that the actor may see, then the skills with the highest usage score; at most
     MAX_SITE_ENTRIES. If several teams have a slug, it names the skill with the highest score.
     """
+    drafts.depend_on_catalog()
+    drafts.depend_on_uses()
     canonical = Canonical.objects.discoverable_by(actor).select_related("version__skill__team")
     named = [(each.slug, each.version) for each in canonical.order_by("slug")[:MAX_SITE_ENTRIES]]
     rows = Skill.objects.discoverable_by(actor).order_by("-hot_key", "pk")
@@ -61,6 +64,8 @@ def team_entries(team: str, actor: Actor) -> list[IndexEntry]:
     """The skills of a team, by descending usage score. Raises NOT_FOUND if there is no such team, or if the
     actor may see neither the team nor a skill of it.
     """
+    drafts.depend_on_catalog()
+    drafts.depend_on_uses()
     rows = Skill.objects.discoverable_by(actor).filter(team__slug=team).order_by("-hot_key", "pk")
     found = _entries(_latest_versions(rows, MAX_TEAM_ENTRIES))
     if not found:

@@ -44,6 +44,7 @@ class _Scope(FacadeEndpoint):
     cross-origin requests for data that anonymous visitors see.
     """
 
+    keeps_answers = True
     required_actions = {"GET": (Action.SEE,)}
 
     def entries(self, **scope: str) -> list[IndexEntry]:

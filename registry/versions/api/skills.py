@@ -32,7 +32,6 @@ from registry.versions.lifecycle import settings
 
 operation = Operations("skills")
 MAX_IDS = 100
-MAX_ORDER_AGE_S = 10.0  # of the order by use in a kept list
 MAX_SEARCH_RESULTS = 1000  # hits per search
 
 
@@ -98,7 +97,8 @@ class Skills(Endpoint):
 
 
 def _list(query: dict[str, Any], actor: Actor) -> dict[str, Any]:
-    drafts.depend_on_catalog(lasts_s=MAX_ORDER_AGE_S)
+    drafts.depend_on_catalog()
+    drafts.depend_on_uses()
     page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
     position = (
         scores.ScorePosition(*page.after) if page.after else scores.ScorePosition(timezone.now().timestamp())
