@@ -75,9 +75,13 @@ def exchanged(protocol, requests, keep_alive=1, app=None):
     """What the server answers on a connection for each request, until it closes the connection."""
 
     async def exchange():
-        options = {"lifespan": "off", "log_level": "critical", "access_log": False}
         config = uvicorn.Config(
-            app or answers(b"hello"), http=protocol, timeout_keep_alive=keep_alive, **options
+            app or answers(b"hello"),
+            http=protocol,
+            timeout_keep_alive=keep_alive,
+            lifespan="off",
+            log_level="critical",
+            access_log=False,
         )
         config.load()
         made = lambda: protocol(config, ServerState(), {})  # noqa: E731

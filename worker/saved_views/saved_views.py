@@ -83,8 +83,8 @@ def _checked_query(query: str) -> str:
 
 
 def _require_free(user: User, name: str, view: SavedRunView | None = None) -> None:
-    others = SavedRunView.objects.filter(user=user, name=name)
-    if others.exclude(pk=view.pk if view else None).exists():
+    same = SavedRunView.objects.filter(user=user, name=name)
+    if (same.exclude(pk=view.pk) if view else same).exists():
         raise SAVED_VIEW_NAME_TAKEN.refusal(name=name).at("name")
 
 

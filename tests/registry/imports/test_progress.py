@@ -21,7 +21,7 @@ def source(request, server, team, root, tmp_path, monkeypatch):
     content = None
     if request.param == "git":
         server.default_responder = git_http_backend(tmp_path / "served")
-        GitRepository(tmp_path / "served").commit(FILES)
+        GitRepository(tmp_path / "served").commit({**FILES})
         location = f"{server.url}/skills.git/.git"
     else:
         content = zip_tree(FILES) if request.param == "archive" else None

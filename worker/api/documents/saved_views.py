@@ -72,7 +72,7 @@ def read_query_string(body: Mapping[str, Any]) -> str | None:
     """The filters of a request as the query string of the page; None if the request has no filters."""
     if "filter" not in body:
         return None
-    given = {name: body["filter"].get(name) for name in SavedViewFilter().fields}
+    given: dict[str, Any] = {name: body["filter"].get(name) for name in map(str, SavedViewFilter().fields)}
     return urlencode({name: 1 if value is True else value for name, value in given.items() if value})
 
 
