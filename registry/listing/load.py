@@ -1,6 +1,5 @@
 """Implements the agent tools ``skills_list`` and ``skills_load``."""
 
-import zipfile
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
@@ -25,9 +24,9 @@ from registry.lookup.errors import NO_LATEST, VERSION_HELD
 from registry.models import Canonical, File, Skill, UseKind, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.problems import Problem, Refusal
-from registry.storage import blobs
 from registry.usage import scores
 from registry.usage.recording import note_use, use_of
+from registry.versions.content.read_file import read_file
 
 DEFAULT_LIMIT = 100
 _SKILL_MD = "SKILL.md"
@@ -83,11 +82,11 @@ def skills_load(name: str, actor: Actor, *, is_use: bool = True) -> LoadedSkill:
     ``is_use``, the load counts as a use. Raises the refusals of ``find_loadable``.
     """
     version = find_loadable(name, actor)
-    skill = version.skill
+    skill, content = version.skill, read_file(version, _SKILL_MD).decode("utf-8-sig")
     if is_use:
         note_use(use_of(version, UseKind.LOAD), actor.caller)
     files = tuple(version.files.order_by("path"))
-    return LoadedSkill(skill, version, _content(version), files, catalog.notices(version, actor))
+    return LoadedSkill(skill, version, content, files, catalog.notices(version, actor))
 
 
 def find_loadable(name: str, actor: Actor) -> Version:
@@ -203,8 +202,3 @@ def _answered_version(skill: Skill | None, actor: Actor) -> Version | None:
         return None
     pin = listed_skill.canonical_pins(actor, [skill]).get(skill.pk)
     return catalog.find_version_by_label(str(pin), actor) if pin else catalog.find_version(skill, None, actor)
-
-
-def _content(version: Version) -> str:
-    with blobs.open_blob(version.digest) as blob, zipfile.ZipFile(blob) as archive:
-        return archive.read(_SKILL_MD).decode("utf-8-sig")

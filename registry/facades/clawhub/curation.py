@@ -54,6 +54,11 @@ class _CurationEndpoint(ClawHubEndpoint):
         owner = body.get("ownerHandle") or self.query().get("ownerHandle", "")
         return self.find(slug, {"ownerHandle": owner})
 
+    def find_version_for_change(self, slug: str, number: str, body: dict[str, Any]) -> Version:
+        """The version, for its team also while it is held."""
+        skill = self.find_for_change(slug, body)
+        return skills.find_version(skill, number, self.actor, include_held=True)
+
 
 @extend_schema(exclude=True)
 class Star(_CurationEndpoint):
@@ -102,7 +107,7 @@ class VersionAndDelete(ClawHubVersionDetail, _CurationEndpoint):
 
     def delete(self, request: Request, slug: str, number: str) -> HttpResponse:
         body = read_known(DeletionRequest, request.data)
-        version = skills.find_version(self.find_for_change(slug, body), number, self.actor)
+        version = self.find_version_for_change(slug, number, body)
         yank.yank(version, self.actor, reason=body["reason"] or _VERSION_DELETED)
         return etag.document_response(request, {"ok": True})
 
@@ -113,7 +118,7 @@ class RestoreVersion(_CurationEndpoint):
 
     def post(self, request: Request, slug: str, number: str) -> HttpResponse:
         body = read_known(DeletionRequest, request.data)
-        version = skills.find_version(self.find_for_change(slug, body), number, self.actor)
+        version = self.find_version_for_change(slug, number, body)
         yank.unyank(version, self.actor)
         return etag.document_response(request, {"ok": True})
 

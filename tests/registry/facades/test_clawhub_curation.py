@@ -55,6 +55,19 @@ def test_deletion_yanks_all_versions_and_restoration_undoes_only_it(member, team
     assert AuditEntry.objects.filter(action="version.yank").count() == 3
 
 
+def test_held_version_is_deleted_and_restored_by_its_team_only(team, alice, report, charlie, token_of):
+    held = publish_files(tidy_files("1.3.0"), team=team, user=alice)
+    rows = Version.objects.filter(pk=held.pk)
+    rows.update(held_at=held.created_at)
+    mine, other = token_of(alice, "publish", "settings"), token_of(charlie, "publish", "settings")
+    delete(f"{SKILL}/versions/1.3.0", other, status=404)
+    delete(f"{SKILL}/versions/1.3.0", mine)
+    assert rows.get().yanked_at
+    post(f"{SKILL}/versions/1.3.0/restore", {}, other, status=404)
+    post(f"{SKILL}/versions/1.3.0/restore", {}, mine)
+    assert (rows.get().yanked_at, rows.get().is_held) == (None, True)
+
+
 def test_report_is_filed_once(member, report, bob, token_of):
     path, body = f"{SKILL}/report", {"reason": "It deletes my files.", "version": "1.2.0"}
     first = post(path, body, member).json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -13,6 +14,7 @@ from registry.facades.git import kept
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.identity.permissions import Action, may
 from registry.identity.teams import create_team
+from registry.listing.load import skills_load
 from registry.models import Collection, CollectionState, Skill, Visibility
 from registry.packages.problems import Refusal
 from registry.versions.lifecycle.channels import set_channel
@@ -186,6 +188,17 @@ def test_prompt_section_omits_skills_that_agents_may_not_use(report, make, team,
     text = get("/api/v1/collections/docs/start/prompt").getvalue().decode()
     assert "- docs/weekly-report: " in text
     assert "docs/quiet" not in text
+
+
+@pytest.mark.parametrize("selector", ["1.2.0", "stable", "latest"])
+def test_name_in_the_prompt_section_loads_the_version_of_the_collection(report, make, team, alice, selector):
+    set_channel("stable", report, Actor(user=alice))
+    make(f"docs/weekly-report@{selector}")
+    publish_files(tidy_files("1.3.0"), team=team, user=alice)
+    text = get("/api/v1/collections/docs/start/prompt").getvalue().decode()
+    (name,) = re.findall("^- (docs/weekly-report[^:]*): ", text, re.MULTILINE)
+    loaded = skills_load(name, ANONYMOUS).version.number
+    assert loaded == market()["weekly-report"] == ("1.3.0" if selector == "latest" else "1.2.0")
 
 
 @pytest.mark.parametrize("visibility", Visibility.values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import zipfile
 
 import pytest
@@ -122,4 +123,7 @@ def test_archive_with_a_wrong_byte_is_not_served_to_mcp_hosts(local_storage, rep
     blob.chmod(0o644)
     blob.write_bytes(flipped(data, start + 4))
     error = ask("resources/read", uri=URI + SCRIPT)
-    assert (error["code"], "contents" in error) == (-32603, False)
+    assert (error["code"], error["data"]["code"], "contents" in error) == (-32603, "BLOB_MISSING", False)
+    assert error["data"]["remedy"]
+    loaded = ask("tools/call", name="skills_load", arguments={"name": "docs/weekly-report", "path": SCRIPT})
+    assert json.loads(loaded["content"][0]["text"])["code"] == "BLOB_MISSING"
