@@ -49,12 +49,13 @@ def fill_inboxes(people: dict[str, User], teams: dict[str, Team]) -> None:
 
 def _approvals(user: User, team: Team) -> None:
     skill = _skill("notify", "Post a message", "Posts a message to a team channel.", _APPROVED, team, user)
-    night, report = (_agent(user, team, name) for name in ("night-agent", "report-agent"))
+    night, report = (make_agent(user, team, name) for name in ("night-agent", "report-agent"))
     for agent, inputs in zip((night, night, report), _INPUTS, strict=True):
         request_run(actor=agent, version=skill, request=Request(inputs=inputs))
 
 
-def _agent(user: User, team: Team, name: str) -> Actor:
+def make_agent(user: User, team: Team, name: str) -> Actor:
+    """A token of the user that may run skills of the team."""
     until = timezone.now() + timedelta(days=30)
     by = Actor(user=user)
     scopes = [Scope.READ, Scope.RUN]

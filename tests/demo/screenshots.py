@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import _ARGUMENTS, CHROMIUM
 from tests.demo import INVITATION, PASSWORD, SERVICE_ACCOUNT, SERVICE_TOKEN, TOKEN
+from tests.demo.states import STATES
 from tests.site import Site
 
 FORMS: dict[str, dict[str, Any]] = {
@@ -30,10 +31,14 @@ FORMS: dict[str, dict[str, Any]] = {
 }
 SKILL = "/skills/data-platform/csv-profile"
 MAX_HEIGHT = 12_000  # of a window
-SIGNED_OUT = ("/", "/skills/", "/sign-in/", "/no-such-page/", f"/join/{INVITATION}/")
+SIGNED_OUT = (
+    *("/", "/skills/", "/sign-in/", "/no-such-page/", f"/join/{INVITATION}/"),
+    *("/docs/", "/docs/?q=token", "/docs/reference/errors/", "/docs/reference/errors/VERSION_EXISTS/"),
+    *("/docs/howto/write-a-skill/",),
+)
 ADMINISTRATION = (
     *("/site/", "/site/users/", f"/site/users/{SERVICE_ACCOUNT}/", "/site/audit/", "/site/sandbox/"),
-    *("/glossary/", "/held/", "/site/retention/"),
+    *("/glossary/", "/held/", "/site/retention/", "/canonical/new/", "/canonical/new/mirror/"),
 )
 PAGES = f"""
 / /skills/ /skills/?q=report /skills/?q=zzzz /skills/match/test/ /skills/match/test/?q=check+an+invoice
@@ -57,6 +62,9 @@ PAGES = f"""
 /teams/data-platform/service-accounts/ /teams/support/service-accounts/
 /teams/data-platform/service-accounts/{SERVICE_ACCOUNT}/ /teams/data-platform/leave/ /teams/research/
 /teams/research/members/ /teams/research/settings/ /teams/research/service-accounts/ /join/{INVITATION}/
+/collections/ /collections/new/ /account/identities/ /account/device/
+/account/install-links/ /memory/clear/ /docs/ {SKILL}/1.2.0/report/
+/runs/?skill=data-platform%2Fcsv-profile&since=7d /runs/?status=zzzz
 """.split()
 
 
@@ -72,11 +80,13 @@ def main(folder: Path, *, only_images: bool = False) -> int:
         try:
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=_ARGUMENTS)
-                run_pages = _run(site)
+                run_pages, more = _run(site), _fill_more(site)
                 if only_images:
                     _take_images(browser, site, folder, run_pages)
                     return 0
-                wrong = [line for name in FORMS for line in _take(browser, site, name, folder, run_pages)]
+                wrong = [
+                    line for name in FORMS for line in _take(browser, site, name, folder, run_pages, more)
+                ]
         finally:
             site.stop()
     print("\n".join(wrong) or f"No page overflows or fails. Screenshots: {folder}")
@@ -137,6 +147,7 @@ def _shared_and_scheduled(site: Site, runs: list[str]) -> dict[str, str]:
         "notification-settings-full": "/notifications/settings/",
         "deliveries-full": "/notifications/deliveries/",
         "shared": link["page_url"].removeprefix(site.url),
+        "api-docs": "/api/docs/",
         "schedule": f"/schedules/{made['id']}/",
         "failures-group": f"/failures/{group}/",
     }
@@ -147,13 +158,25 @@ def _create(site: Site, path: str, **body: Any) -> dict[str, Any]:
     return dict(json.loads(site.manage("api", "POST", f"/api/v1/{path}", json.dumps(body)).stdout))
 
 
-def _take(browser: Browser, site: Site, form: str, folder: Path, run_pages: dict[str, str]) -> Iterator[str]:
+def _fill_more(site: Site) -> dict[str, str]:
+    code = "import json; from tests.demo.more import fill_more; print(json.dumps(fill_more()))"
+    return dict(json.loads(site.manage("shell", "--no-imports", "-c", code).stdout))
+
+
+def _take(
+    browser: Browser,
+    site: Site,
+    form: str,
+    folder: Path,
+    run_pages: dict[str, str],
+    more: dict[str, str],
+) -> Iterator[str]:
     """Screenshots of all pages in one form. Yields what is wrong with them."""
     wrong: list[str] = []
     for person, pages in (
         ("", {f"signed-out-{_name(path)}": path for path in SIGNED_OUT}),
         ("newcomer", {"home-new-site": "/"}),
-        ("alice", {_name(path): path for path in PAGES}),
+        ("alice", {_name(path): path for path in PAGES} | more | dict.fromkeys(STATES, "")),
         ("admin", {_name(path): path for path in ADMINISTRATION} | run_pages),
     ):
         context = browser.new_context(base_url=site.url, **FORMS[form])
@@ -162,12 +185,18 @@ def _take(browser: Browser, site: Site, form: str, folder: Path, run_pages: dict
         if person:
             sign_in(page, person)
         for name, path in pages.items():
-            answer = page.goto(path)
-            if answer is None or answer.status >= 500:
-                wrong.append(f"{form} {path}: status {answer and answer.status}")
+            if path:
+                answer = page.goto(path)
+                if answer is None or answer.status >= 500:
+                    wrong.append(f"{form} {path}: status {answer and answer.status}")
+            else:
+                STATES[name](page)
             if (excess := page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0:
-                wrong.append(f"{form} {path}: {excess} px wider than the screen")
+                wrong.append(f"{form} {path or name}: {excess} px wider than the screen")
+            if name == "api-docs":
+                page.wait_for_selector("#swagger-ui .opblock")
             _grow(page, FORMS[form]["viewport"])
+            page.wait_for_function("[...document.images].every(image => image.complete)")
             page.screenshot(path=folder / f"{name}-{form}.png", full_page=True)
             page.set_viewport_size(FORMS[form]["viewport"])
         context.close()
