@@ -9,7 +9,6 @@
   const keyOf = (node) => node.nodeType === 1 && (node.id
     || (node.dataset.value && `${node.dataset.part} ${node.dataset.value}`)
     || (node.matches("input, button, select, textarea") && `${node.name} ${node.type} ${node.type === "text" || node.value}`));
-  const isKept = (node) => node.nodeType === 1 && node.closest("[data-live-keep]") && node.querySelector(":checked");
   const drop = (node) => {
     const after = node.nextSibling;
     node.remove();
@@ -33,7 +32,7 @@
       const key = keyOf(child);
       if (!key) continue;
       if (keys.has(key)) keyed.set(key, child);
-      else if (!isKept(child)) child.remove();
+      else child.remove();
     }
     let place = old.firstChild;
     for (const child of [...next.childNodes]) {
@@ -49,7 +48,7 @@
       else old.insertBefore(match, place);
       morph(match, child);
     }
-    while (place) place = isKept(place) ? place.nextSibling : drop(place);
+    while (place) place = drop(place);
   };
 
   // A part also stays while the pointer presses in it, so that a press never decides on more than was shown.

@@ -9,13 +9,32 @@
   // The server shows times in the time zone in this cookie.
   keep("zone", Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC");
 
+  // Swagger UI has dark colors of its own, under this class.
+  const root = document.documentElement, darkScreen = matchMedia("(prefers-color-scheme: dark)");
+  const markDark = () => {
+    root.classList.toggle("dark-mode", root.dataset.theme === "dark" || (root.dataset.theme === "auto" && darkScreen.matches));
+  };
+  markDark();
+  darkScreen.addEventListener("change", markDark);
+
+  // Swagger UI skips a heading level, adds a second main landmark, and its list of servers has no name.
+  const api = document.getElementById("swagger-ui");
+  if (api) {
+    new MutationObserver(() => {
+      for (const title of all("h3:not([aria-level]), h4:not([aria-level])", api)) title.setAttribute("aria-level", title.tagName[1] - 1);
+      api.querySelector("main")?.setAttribute("role", "group");
+      api.querySelector("#servers")?.setAttribute("aria-label", api.querySelector(".servers-title")?.textContent || "Servers");
+    }).observe(api, { childList: true, subtree: true });
+  }
+
   // Changes the theme at once; without scripts, the form's POST changes it.
   for (const form of all("form[data-theme-form]")) {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const theme = event.submitter.value;
       keep("theme", theme);
-      document.documentElement.dataset.theme = theme;
+      root.dataset.theme = theme;
+      markDark();
       for (const button of all("button", form)) {
         button.setAttribute("aria-pressed", String(button === event.submitter));
       }

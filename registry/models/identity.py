@@ -2,7 +2,6 @@
 
 import secrets
 import time
-from datetime import datetime
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
@@ -12,11 +11,6 @@ def new_uid() -> str:
     within a millisecond, their order is random.
     """
     return _encode((time.time_ns() // 1_000_000 << 80) | secrets.randbits(80))
-
-
-def uid_prefix(moment: datetime) -> str:
-    """The first 10 characters of ids created at ``moment``. Sorts after all earlier ids."""
-    return _encode(int(moment.timestamp() * 1000) << 80)[:10]
 
 
 def _encode(number: int) -> str:

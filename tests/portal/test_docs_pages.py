@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 
 from portal.pages.docs.library import library
-from portal.pages.docs.outline import groups
+from portal.pages.docs.outline import _GROUPS, groups
 from portal.pages.docs.rendering import page_html
 from portal.pages.docs.search import search
 from registry.api.error_response import problem_response
@@ -32,6 +32,11 @@ def test_index_links_every_document_once(browse):
     page = browse().get("/docs/")
     links = [link["href"] for group in parts(page, "group") for link in group.select("a")]
     assert sorted(links) == sorted(f"/docs/{name}/" for name in _documents() - {"requirements"})
+
+
+def test_every_guide_belongs_to_a_named_group():
+    named = {name for _title, names in _GROUPS for name in names.split()}
+    assert {path.stem for path in (ROOT / "docs/howto").glob("*.md")} <= named
 
 
 @pytest.fixture(scope="module")

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import timedelta
 
 import pytest
 
 from portal.pages.runs.forms import run_filter
 from portal.pages.runs.presenters import run_rows
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
-from tests.factories.runs import make_run
+from tests.factories.runs import make_past_run, make_run
 from tests.pages import part, parts, select
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P8")]
+DAY = timedelta(days=1)
 
 
 def _options(page, name):
@@ -97,3 +99,28 @@ def test_cut_csv_ends_with_a_note(browse, bob, public, team, monkeypatch):
             make_run(public.latest, bob, team)
         text = b"".join(client.get("/runs/?format=csv").streaming_content).decode("utf-8-sig")
         assert [len(row) for row in csv.reader(io.StringIO(text))] == cells
+
+
+def test_days_select_the_runs_of_these_days_in_lists_and_batches(browse, bob, public, team):
+    old, new = (make_past_run(public.latest, bob, team, days) for days in (9, 2))
+    client, day = browse(bob), new.created_at.date()
+    page = client.get(f"/runs/?day={day}")
+    assert [row["value"] for row in parts(page, "run")] == [new.uid]
+    assert part(page, "batch-form").select("input", name="day")[0]["value"] == str(day)
+    assert [row["value"] for row in parts(client.get(f"/runs/?day={day - 7 * DAY}&days=7"), "run")] == [
+        old.uid
+    ]
+    batch = client.get(f"/runs/batches/new/?day={day - 7 * DAY}&days=7&action=repeat")
+    assert part(batch, "filter")["value"] == "since until"
+    assert [row["value"] for row in parts(batch, "sample")] == [old.uid]
+    assert client.get("/runs/?day=9999-12-31&days=366").status_code == 200
+
+
+def test_an_invalid_filter_opens_the_filters_and_offers_no_batch(browse, bob, public, team):
+    make_run(public.latest, bob, team)
+    client = browse(bob)
+    assert parts(client.get("/runs/?status=succeeded"), "batch-form")
+    assert "open" not in part(client.get("/runs/?status=succeeded"), "filter-fold").attributes
+    page = client.get("/runs/?status=nonsense")
+    assert "open" in part(page, "filter-fold").attributes
+    assert not parts(page, "batch-form")

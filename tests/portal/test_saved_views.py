@@ -35,6 +35,7 @@ def test_view_is_saved_listed_opened_and_removed_with_undo(browse, bob, charlie,
     page = client.get(f"/runs/{view['href']}")
     assert [row["value"] for row in parts(page, "run")] == [wanted.uid]
     assert part(page, "saved-view")["aria-current"] == "true"
+    assert not parts(page, "save-view")
     saved = SavedRunView.objects.get()
     browse(charlie).post(f"/runs/views/{saved.uid}/remove/")
     assert parts(browse(charlie).get("/runs/"), "saved-view") == []

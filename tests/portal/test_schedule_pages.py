@@ -143,3 +143,12 @@ def test_stranger_gets_404(skill, filled, browse, alice, charlie):
     for action in ("pause", "resume", "delete", "restore"):
         assert client.post(f"/schedules/{uid}/{action}/").status_code == 404
     assert client.get(address(skill)).status_code == 404
+
+
+def test_form_folds_rare_policies_unless_they_are_set(skill, filled, browse, alice):
+    client = browse(alice)
+    page = client.get(f"/schedules/new/?skill={skill}")
+    assert all(parts(page, **{"for": kind}) for kind in ("cron", "interval", "once"))
+    assert "open" not in part(page, "rare-policies").attributes
+    refused = client.post(f"/schedules/new/?skill={skill}", filled | {"jitter_s": "-1"})
+    assert "open" in part(refused, "rare-policies").attributes

@@ -146,6 +146,7 @@ def test_install_lines_name_the_public_address_and_ask_for_a_token_only_where_on
     assert "$SKILLQUAY_TOKEN" not in mcp
     assert "/docs/all.git" in part(text, "install", value="install-codex")
     assert "/docs/kind-review.git --consent" in part(text, "install", value="install-gemini")
+    assert next(each["value"] for each in parts(text, "install")) == "install-claude"
     assert "/docs/kind-review/0.1.0" in part(text, "install", value="install-skills-exact")
     before, _, after = text.partition(archive.format("kind-review/versions/0.1.0"))
     line = before.rpartition("<pre")[2] + after.partition("</pre>")[0]

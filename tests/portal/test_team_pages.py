@@ -216,9 +216,12 @@ def test_archived_team_says_so_and_is_unarchived_by_its_owner(browse, alice, bob
     undo = part(page, "message").tags("form")[0]["action"]
     for path in ("/teams/docs/", "/teams/docs/members/", "/teams/docs/settings/", "/teams/docs/activity/"):
         assert part(browse(alice).get(path), "archived"), path
+    assert not parts(browse(alice).get("/teams/docs/"), action="publish")
     assert browse(alice).get("/skills/docs/weekly-report/").status_code == 200
     browse(alice).post(undo)
-    assert not parts(browse(alice).get("/teams/docs/"), "archived")
+    page = browse(alice).get("/teams/docs/")
+    assert not parts(page, "archived")
+    assert parts(page, action="publish")
 
 
 def test_owner_creates_a_service_account_with_a_token(browse, alice, bob, team):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.day_input import DayInput
 from registry.identity.audit import AuditFilter
 
 _GROUPS = (
@@ -18,10 +19,6 @@ _GROUPS = (
     ("automation", _("Events and imports")),
     ("site", _("Site and glossary")),
 )
-
-
-class DayInput(forms.DateInput):
-    input_type = "date"
 
 
 class AuditFilterForm(forms.Form):

@@ -18,10 +18,16 @@ _GROUPS: list[tuple[str | Promise, str]] = [
         "write-a-skill publish-a-skill manage-versions import-skills migrate-old-packages",
     ),
     (
+        _("Install skills in a client"),
+        "install-with-claude-code install-with-codex connect-cursor connect-vs-code install-with-gemini-cli "
+        "connect-mcp-hosts install-with-npx-skills install-with-clawhub install-with-npm install-with-git "
+        "install-with-apm install-with-links install-collections",
+    ),
+    (
         _("Use skills from agents and programs"),
-        "call-the-api-from-an-agent use-the-api-from-python use-the-command-line connect-mcp-hosts "
-        "install-with-npx-skills install-with-npm install-with-clawhub install-with-git "
-        "show-skills-to-agents receive-webhooks schedule-runs cancel-and-repeat-runs get-notified share-runs",
+        "call-the-api-from-an-agent use-the-api-from-python use-the-command-line "
+        "use-the-anthropic-and-openai-sdks show-skills-to-agents report-activations receive-webhooks "
+        "schedule-runs cancel-and-repeat-runs get-notified share-runs",
     ),
     (
         _("Decide what runs"),

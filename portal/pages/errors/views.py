@@ -18,7 +18,7 @@ _TEXTS = {
     400: (_("Invalid request"), _("Go back, reload the page and try again.")),
     403: (
         _("You don't have permission to do this"),
-        _("Ask a team owner to perform the action, or to change your role."),
+        _("Ask a team owner or an administrator to perform the action, or to change your role."),
     ),
     404: (
         _("Page not found"),

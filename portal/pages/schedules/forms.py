@@ -87,6 +87,14 @@ class ScheduleForm(forms.Form):
             self.add_error(field, forms.ValidationError(_("This field is required."), code="required"))
         return cleaned
 
+    @property
+    def has_rare_policies(self) -> bool:
+        """Whether the policies of missed runs and delays are not those of a new schedule, or have errors."""
+        names = ("catch_up", "catch_up_limit", "jitter_s")
+        usual = (CatchUpPolicy.NONE.value, "10", "0")
+        values = [str(self[name].value() or 0) for name in names]
+        return values != list(usual) or any(self[name].errors for name in names)
+
     def timing(self) -> dict[str, Any]:
         """The timing, as fields of ScheduleOptions."""
         given, kind = self.cleaned_data, self.cleaned_data["kind"]

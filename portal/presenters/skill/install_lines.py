@@ -10,8 +10,8 @@ from registry.packages.manifest.manifest import manifest_of
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
-    """Commands that download the version and, if it can run, start a run: dicts with id, label and text."""
-    found = [download_line(runnable.version), *client_lines(runnable.version)]
+    """Commands that install the version and, if it can run, start a run: dicts with id, label and text."""
+    found = client_lines(runnable.version)
     if runnable.callable or runnable.entry_points.prompt:
         command = run_line(example_call(runnable), indent=None)
         found.append({"id": "install-run", "label": _("Start a run"), "text": command})
@@ -19,9 +19,12 @@ def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
 
 
 def client_lines(version: Version) -> list[dict[str, str]]:
-    """Commands of clients that install or load the skill; ``npx skills`` reads public skills only."""
+    """Commands of clients that install or load the skill, and the download; ``npx skills`` reads public
+    skills only.
+    """
     skill = version.skill
-    more = [*_plugin_lines(version), *_git_lines(version), *_mcp_lines(version)]
+    plugins = _plugin_lines(version)
+    more = [*_mcp_lines(version), *_git_lines(version), _download_line(version)]
     npm = (
         f"npm config set @{skill.team.slug}:registry {absolute_url('npm/')}\n"
         f"npm install @{skill.team.slug}/{skill.slug}@{version.number}"
@@ -29,10 +32,11 @@ def client_lines(version: Version) -> list[dict[str, str]]:
     if not _is_public(version):
         address = absolute_url("npm/").partition(":")[2]
         npm = f'npm config set "{address}:_authToken" "$SKILLQUAY_TOKEN"\n{npm}'
-        return [{"id": "install-npm", "label": "npm", "text": npm}, *more]
+        return [*plugins, {"id": "install-npm", "label": "npm", "text": npm}, *more]
     skills, address = "npx skills add", absolute_url(str(skill))
     exact = _("npx skills, this version")
     return [
+        *plugins,
         {"id": "install-skills", "label": "npx skills", "text": f"{skills} {address}"},
         {"id": "install-skills-exact", "label": exact, "text": f"{skills} {address}/{version.number}"},
         {"id": "install-npm", "label": "npm", "text": npm},
@@ -84,7 +88,7 @@ def _mcp_lines(version: Version) -> list[dict[str, str]]:
     return [{"id": "install-mcp", "label": "MCP", "text": text}]
 
 
-def download_line(version: Version) -> dict[str, str]:
+def _download_line(version: Version) -> dict[str, str]:
     """The command that downloads and unpacks the version; it sends a token unless the skill is public."""
     skill = version.skill
     archive = f"{skill.slug}-{version.number}.zip"

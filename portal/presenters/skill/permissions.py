@@ -25,7 +25,7 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "hooks": _("Hooks"),
     "shell": _("Shell"),
     "skills": _("Other skills it starts"),
-    "properties": _("Other fields"),
+    "properties": _("Other requests"),
 }
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django import forms
@@ -13,6 +13,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.forms.day_input import DayInput
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from worker.models import Run, RunLabel, RunQuerySet, RunStatus
@@ -22,7 +23,7 @@ from worker.runs.filters import filter_runs
 
 _COUNTED = 2_000  # number of newest runs whose values are counted
 _MAX_CHOICES = 40
-_SET_BY_LINKS = ("request_id", "error_group", "ids")
+_SET_BY_LINKS = ("request_id", "error_group", "ids", "day", "days")
 _COLUMNS = {
     "status": "status",
     "skill": "skill_label",
@@ -87,6 +88,8 @@ class RunFilter(forms.Form):
     )
     error_group = forms.CharField(label=_("Error group"), required=False, max_length=26)
     ids = forms.CharField(label=pgettext_lazy("list", "Runs"), required=False, max_length=4000)
+    day = forms.DateField(label=_("Day (UTC)"), required=False, widget=DayInput)
+    days = forms.IntegerField(label=_("Number of days"), required=False, min_value=1, max_value=366)
     use_required_attribute = False
 
     def __init__(self, data: QueryDict) -> None:
@@ -109,11 +112,11 @@ class RunFilter(forms.Form):
         """
         self._offer("label", Counter(_newest_labels(runs, actor)))
         criteria = self.criteria()
-        uncounted = {name: criteria[name] for name in criteria.keys() - {*_COUNTED_FILTERS}}
+        chosen = {name: value for name, value in self.given() if name in _COUNTED_FILTERS}
+        uncounted = {name: criteria[name] for name in criteria.keys() - chosen.keys()}
         rows = _newest_rows(filter_runs(runs, uncounted, actor), actor)
         listed = _newest_rows(self.narrow(runs, actor=actor), actor) if criteria else rows
         self.counted = _COUNTED if _COUNTED in (len(rows), len(listed)) else None
-        chosen = {name: value for name, value in self.given() if name in _COUNTED_FILTERS}
         for name in self.fields.keys() & _COUNTED_FILTERS:
             others = {other: value for other, value in chosen.items() if other != name}
             among = [row for row in rows if _matches(row, others)] if name in chosen else listed
@@ -143,19 +146,27 @@ class RunFilter(forms.Form):
 
     def criteria(self) -> dict[str, Any]:
         """The valid filters that are set, as ``filter_runs`` and run batches read them."""
-        self.is_valid()
-        given = {name: value for name, value in self.cleaned_data.items() if value}
+        given = self._set()
         if status := given.get("status"):
             given["status"] = sorted(_STATUSES.get(status, [status]))
         if since := given.get("since"):
             given["since"] = rfc3339(timezone.now() - _SINCE[since])
+        days = given.pop("days", 1)
+        if day := given.pop("day", None):
+            given["since"] = max(given.get("since", ""), _utc(day, time.min))
+            last = min(day.toordinal() + days - 1, date.max.toordinal())
+            given["until"] = _utc(date.fromordinal(last), time.max)
         if given.get("pinned"):
             given["pinned"] = True
         return given
 
     def given(self) -> list[tuple[str, str]]:
         """Names and values of the valid filters that are set, for hidden fields."""
-        return [(name, self.cleaned_data[name]) for name in self.criteria()]
+        return [(name, str(value)) for name, value in self._set().items()]
+
+    def _set(self) -> dict[str, Any]:
+        self.is_valid()
+        return {name: value for name, value in self.cleaned_data.items() if value}
 
     @property
     def query(self) -> str:
@@ -179,7 +190,14 @@ class RunFilter(forms.Form):
 def filter_rows(criteria: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
     """Label, name and value of each filter of a run batch, for display."""
     labels = {name: field.label for name, field in RunFilter.base_fields.items()} | _LABELS
-    return [(labels.get(name, name), name, value) for name, value in criteria.items()]
+    return [
+        (labels.get(name, name), name, datetime.fromisoformat(value) if name in _LABELS else value)
+        for name, value in criteria.items()
+    ]
+
+
+def _utc(day: date, at: time) -> str:
+    return str(rfc3339(datetime.combine(day, at, UTC)))
 
 
 def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:

@@ -15,6 +15,7 @@ from portal.pages.runs.forms.run_filter import RunFilter
 from portal.pages.runs.presenters.run_rows import HEAVY, chart_context, csv_chunks, run_rows
 from portal.pages.skill.views.skill import layout
 from registry.api.errors import QUERY_UNKNOWN
+from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill
@@ -61,12 +62,17 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
         "filters": filters,
         "active": filters.active,
         "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
-        "views": () if skill else views_of(request.actor),
+        **({} if skill else _saved_views(filters, request.actor)),
         "batch": _batch(filters, skill) if skill or filters.is_set else None,
     }
     if skill:
         return render(request, "runs/skill_runs.html", layout(request, skill, "runs") | context)
     return render(request, "runs/list.html", context)
+
+
+def _saved_views(filters: RunFilter, actor: Actor) -> dict[str, Any]:
+    views = views_of(actor)
+    return {"views": views, "is_saved": any(view.query == filters.query for view in views)}
 
 
 def _refuse_unknown(request: ActorRequest, unknown: list[str], filters: RunFilter) -> HttpResponseBase:

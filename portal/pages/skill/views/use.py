@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from portal.forms.errors import add_refusals
 from portal.pages.skill.forms.use import UseForm
 from portal.pages.skill.views.skill import layout
-from portal.presenters.skill.install_lines import client_lines, download_line
+from portal.presenters.skill.install_lines import client_lines
 from portal.presenters.skill.permissions import verdict_of
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
@@ -118,7 +118,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         "no_model": manifest.context == "fork" and not is_model_configured(),
         "may_run": not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill),
         "runs_first": bool(manifest.context == "fork" or (rendered.commands and trust.commands)),
-        "lines": [download_line(version), *client_lines(version)],
+        "lines": client_lines(version),
         "files": version.files.exclude(path="SKILL.md").order_by("path"),
     }
 

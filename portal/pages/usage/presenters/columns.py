@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 
 from django.utils.functional import Promise
 
 from portal.presenters.charts import ChartColumn
-from registry.models.identity import uid_prefix
 
 HEIGHT = 300
 STEP = 10  # width of a column's space
@@ -46,7 +45,7 @@ def column_chart(
     highest = max((sum(counts) for _day, counts in rows), default=0)
     used = tuple(each for place, each in enumerate(series) if any(counts[place] for _day, counts in rows))
     columns = tuple(
-        _column(place * STEP, counts, highest, series, day, before_day(day + timedelta(days=days)))
+        _column(place * STEP, counts, highest, series, day, days_query(day, days))
         for place, (day, counts) in enumerate(rows)
         if any(counts)
     )
@@ -54,13 +53,13 @@ def column_chart(
     return ColumnChart(used, columns, highest, ends, len(rows) * STEP)
 
 
-def before_day(day: date) -> str:
-    """The value of ``?before=`` with which the list of runs starts with the last run before ``day``."""
-    return uid_prefix(datetime.combine(day, time(), UTC))
+def days_query(day: date, days: int) -> str:
+    """The filters with which the list of runs has only the runs of these days."""
+    return f"day={day}&days={days}" if days > 1 else f"day={day}"
 
 
 def _column(
-    x: int, counts: Sequence[int], highest: int, series: Sequence[Series], day: date, before: str
+    x: int, counts: Sequence[int], highest: int, series: Sequence[Series], day: date, query: str
 ) -> ChartColumn:
     """The column at ``x``, with a title such as ``2026-11-20 · Succeeded: 3 · Failed: 1``."""
     blocks, bottom, texts = [], HEIGHT, [f"{day:%Y-%m-%d}"]
@@ -70,4 +69,4 @@ def _column(
             tall = max(round(HEIGHT * count / highest), 2)
             bottom -= tall
             blocks.append((each.tone, f"M{x + 1} {bottom}h8v{tall}h-8z"))
-    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", tuple(blocks), f"before={before}")
+    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", tuple(blocks), query)

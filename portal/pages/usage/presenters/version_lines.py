@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from django.utils.http import urlencode
 
-from portal.pages.usage.presenters.columns import before_day
+from portal.pages.usage.presenters.columns import days_query
 from portal.presenters.charts import ChartPoint
 from portal.templatetags.skillquay import milliseconds
 from worker.daily_runs.run_counts import RunCounts, count_runs
@@ -125,7 +125,7 @@ def _weeks(version: str, runs: Iterable[RunDay], days: Sequence[RunDay]) -> list
 def _week(version: str, place: int, runs: Sequence[RunDay], days: Sequence[RunDay]) -> VersionWeek:
     first = days[place * 7].day
     durations = sum((each.durations for each in runs), Counter[float]())
-    query = ({"version": version} if version else {}) | {"before": before_day(first + timedelta(days=7))}
+    chosen = urlencode({"version": version}) + "&" if version else ""
     return VersionWeek(
         version=version,
         first=first,
@@ -133,7 +133,7 @@ def _week(version: str, place: int, runs: Sequence[RunDay], days: Sequence[RunDa
         counts=count_runs(pair for each in runs for pair in each.counts.by_status.items()),
         p50_ms=percentile(durations, 0.5),
         p95_ms=percentile(durations, 0.95),
-        query=urlencode(query),
+        query=chosen + days_query(first, 7),
     )
 
 

@@ -1,0 +1,7 @@
+"""An input of a calendar day."""
+
+from django import forms
+
+
+class DayInput(forms.DateInput):
+    input_type = "date"
