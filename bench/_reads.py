@@ -69,7 +69,7 @@ def main():
         for read in theirs:  # node compiles a function after many calls
             _load.measure(read, servers[read.server], seconds=_WARM_UP_S, **_load_arguments(options))
         rounds = _rounds([Read(_TRIVIAL, "trivial", ("/",)), *reads, *theirs], servers, site, options)
-        first = _first_reads(reads, servers["site"], site, options)
+        first = _first_reads(reads, servers, site, options)
         rss_mb = servers["site"].rss_mb()
     finally:
         for server in servers.values():
@@ -264,23 +264,38 @@ class _Publisher(threading.Thread):
         self.join()
 
 
-def _first_reads(reads, server, site, options):
-    """By name, the median of the CPU milliseconds of first reads after a change, through one connection."""
-    figures, client = {}, http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+def _first_reads(reads, servers, site, options):
+    """By name, the median of the CPU milliseconds of first reads after a change, and of requests to the
+    trivial view in between. Each server is requested through one connection.
+    """
+    figures = {}
+    ours, trivial = (_SingleRequests(servers[name]) for name in ("site", "trivial"))
     for read in reads:
         if len(read.paths) == 1 and read.status == 200:
             times = []
             for _ in range(options["first"]):
                 site.change()
-                used = server.cpu_s()
-                client.request("GET", read.paths[0], headers=read.headers)
-                answer = client.getresponse()
-                assert answer.read()
-                assert answer.status == 200
-                times.append((server.cpu_s() - used) * 1000)
-            figures[read.name] = statistics.median(times)
-    client.close()
+                times.append((ours.cpu_ms(read), trivial.cpu_ms(Read("", "", ("/",)))))
+            figures[read.name] = [statistics.median(each) for each in zip(*times, strict=True)]
     return figures
+
+
+class _SingleRequests:
+    """Measures one request at a time, through one connection. Other than under load, the server's code and
+    data may have left the processor's caches since the previous one.
+    """
+
+    def __init__(self, server):
+        self.server = server
+        self.client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+
+    def cpu_ms(self, read):
+        used = self.server.cpu_s()
+        self.client.request("GET", read.paths[0], headers=read.headers)
+        answer = self.client.getresponse()
+        assert answer.read()
+        assert answer.status == 200
+        return (self.server.cpu_s() - used) * 1000
 
 
 def _status(port, read):

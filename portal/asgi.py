@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 from importlib import import_module
-from secrets import token_hex
+from random import getrandbits
 from typing import TYPE_CHECKING, cast
 from urllib.parse import quote_from_bytes
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 WEB_THREADS = 2  # more threads would only compete for the interpreter lock
 _RETRY_AFTER_S = 2
 _REQUEST_ID = b"x-request-id"
-_REQUEST_ID_BYTES = 13  # of a new id
+_REQUEST_ID_BITS = 104  # of a new id, which is no secret
 _QUERY_SAFE = "".join(chr(c) for c in range(33, 127))
 
 
@@ -87,7 +87,7 @@ def _set_request_id(scope: Scope) -> str:
     sent: list[bytes] = [value for name, value in headers if name == _REQUEST_ID]
     if sent and is_request_id(uid := sent[0].decode("latin-1")):
         return uid
-    uid = token_hex(_REQUEST_ID_BYTES)
+    uid = f"{getrandbits(_REQUEST_ID_BITS):026x}"
     others = [pair for pair in headers if pair[0] != _REQUEST_ID] if sent else headers
     scope["headers"] = [*others, (_REQUEST_ID, uid.encode())]
     return uid

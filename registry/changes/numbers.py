@@ -73,7 +73,9 @@ class Numbers(Protocol):
     log: ChangeLog
 
     async def advance(self) -> ChangeLog:
-        """Updates ``log`` with all changes committed before the call, and returns it."""
+        """Updates ``log`` with all changes committed before the current task was scheduled, and returns it.
+        A request's task is scheduled when the request has been received.
+        """
         ...
 
     async def close(self) -> None: ...
@@ -89,15 +91,27 @@ def open_numbers(connection: BaseDatabaseWrapper) -> Numbers:
 
 
 class SqliteNumbers:
-    """Reads the numbers in the event loop, because a read takes only 3 µs."""
+    """Reads the numbers in the event loop, because a read takes only some microseconds.
+
+    Calls in one iteration of the loop share a read. Their requests were received before it, because the task
+    of a request that is received later runs in the next iteration.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = path
         self.log = ChangeLog()
         self.cursor: sqlite3.Cursor | None = None
+        self.is_shared = False
 
     async def advance(self) -> ChangeLog:
-        return self.advance_now()
+        if not self.is_shared:
+            self.advance_now()
+            self.is_shared = True
+            asyncio.get_running_loop().call_soon(self._end_sharing)
+        return self.log
+
+    def _end_sharing(self) -> None:
+        self.is_shared = False
 
     def advance_now(self) -> ChangeLog:
         if self.cursor is None:

@@ -74,6 +74,7 @@ async def _read(board, seed):
     numbers = open_numbers(connection)
     with _connected() as database:
         while board.reads < READS:
+            await asyncio.sleep(0)  # each request has a task of its own, which runs after it was received
             skill = draw.choice(sorted(board.values))
             at_least = board.values[skill]
             log = await numbers.advance()
@@ -120,6 +121,25 @@ def test_readers_that_arrive_together_share_a_read(publish_skill):
     logs = run_in_loop(arrive())
     assert len({log.number for log in logs}) == 1
     assert logs[0].number > 0
+
+
+def test_request_that_is_received_after_a_change_does_not_share_an_earlier_read(publish_skill):
+    skill = publish_skill("report").skill_id
+
+    async def arrive():
+        numbers, found = open_numbers(connection), []
+        try:
+            with _connected() as database:
+                for _ in range(5):
+                    await numbers.advance()
+                    database.execute(f"UPDATE registry_skill SET priority = priority + 1 WHERE id = {skill}")
+                    found.append((await asyncio.create_task(numbers.advance())).number)
+        finally:
+            await numbers.close()
+        return found
+
+    found = run_in_loop(arrive())
+    assert found == sorted(set(found))
 
 
 @pytest.mark.cluster
