@@ -31,6 +31,23 @@ class PrivateMiddleware:
         return response
 
 
+class UploadMiddleware:
+    """Answers an upload by ``skillquay.js`` with 204 and ``X-Location`` instead of a redirect, which the
+    script's request would follow, so that the messages would be lost.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        if "X-Upload" in request.headers and response.status_code in (301, 302):
+            response["X-Location"] = response["Location"]
+            del response["Location"]
+            response.status_code = 204
+        return response
+
+
 class RefusalMiddleware:
     """Turns ``Refusal`` into an error page or a redirect to sign-in, and ``SkillMoved`` into a redirect.
 

@@ -178,6 +178,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "portal.delivery.static_files.StaticFilesMiddleware",
     "portal.middleware.PrivateMiddleware",
+    "portal.middleware.UploadMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",

@@ -168,6 +168,47 @@
   // Scrolls a finished log to its end.
   for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
 
+  // Sends a form with large files; its [data-part=upload] shows the progress. Redirects arrive as X-Location.
+  const upload = (form, data) => {
+    const [shown, failed] = all("[data-part^=upload]", form), [label, bar, stop] = shown.children;
+    const request = new XMLHttpRequest(), stay = (event) => event.preventDefault();
+    request.open("POST", location.href);
+    request.setRequestHeader("X-Upload", "1");
+    request.upload.onprogress = ({ loaded, total }) => {
+      stop.hidden = loaded === total;
+      label.textContent = label.dataset[stop.hidden ? "sent" : "sending"];
+      bar.value = loaded / total;
+      if (stop.hidden) bar.removeAttribute("value");
+    };
+    request.onerror = () => { failed.hidden = false; };
+    request.onloadend = () => {
+      removeEventListener("beforeunload", stay);
+      shown.hidden = true;
+      const place = request.getResponseHeader("X-Location");
+      if (place) location.assign(place);
+      else if (request.status) {
+        dispatchEvent(new Event("pagehide"));  // closes the stream of live.js
+        document.open();
+        document.write(request.response);
+        document.close();
+      }
+    };
+    stop.onclick = () => request.abort();
+    shown.hidden = !(failed.hidden = true);
+    shown.scrollIntoView({ block: "nearest" });
+    addEventListener("beforeunload", stay);
+    request.send(data);
+  };
+  document.addEventListener("submit", (event) => {
+    const form = event.target, shown = form.querySelector("[data-part=upload]");
+    if (!shown) return;
+    const data = new FormData(form, event.submitter);
+    const size = [...data.values()].reduce((sum, value) => sum + (value.size ?? 0), 0);
+    if (shown.hidden && size < 1e6) return;
+    event.preventDefault();
+    if (shown.hidden) upload(form, data);
+  });
+
   // Checks a file or a folder that is dropped on <div class="drop">, without another press.
   const zone = document.querySelector(".drop");
   const fileOf = (entry) => new Promise((done, failed) => entry.file(done, failed));
@@ -199,11 +240,7 @@
       const data = new FormData(form, check);
       for (const field of ["archive", "folder"]) data.delete(field);
       for (const [path, file] of await filesOf(entry)) data.append("folder", file, path);
-      const answer = await fetch(location.href, { method: "POST", body: data });
-      const page = await answer.text();
-      document.open();
-      document.write(page);
-      document.close();
+      upload(form, data);
     }
   });
 

@@ -1,5 +1,5 @@
 """The publish page: "check" shows all problems of a package, "fix" repairs one first, "publish" publishes the
-package, and "migrate" migrates it first.
+package, and "migrate" migrates it first. The address of a draft checks it again.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ from registry.versions.publishing.publish import (
 from worker.files.inputs import delete_input
 from worker.run_views.observed import ObservedPermissions, observed_permissions
 
+_MAX_IN_ADDRESS = 500  # characters of a changelog
 _FORM_BYTES = 2**20  # overhead of a multipart body besides its files
 
 
@@ -73,13 +74,14 @@ def page(request: HttpRequest) -> HttpResponseBase:
 @csrf_protect
 def _answer(request: Any) -> HttpResponse:
     teams = publishing_teams(request.actor)
-    if request.method == "GET":
+    if request.method == "GET" and "upload_id" not in request.GET:
         chosen = request.GET.get("team", "")
         form = _form(request.actor, teams, initial={"team": chosen})
         context = {"form": form, "can": has_team_to_publish(teams, chosen)}
         return render(request, "publish/publish.html", context)
     count_request(request, request.actor, RateLimit.PUBLISH)
-    form = _form(request.actor, teams, request.POST, request.FILES)
+    given = request.POST if request.method == "POST" else request.GET
+    form = _form(request.actor, teams, given, request.FILES)
     if not form.is_valid():
         return render(request, "publish/publish.html", {"form": form, "can": True}, status=422)
     try:
@@ -91,7 +93,20 @@ def _answer(request: Any) -> HttpResponse:
         return _render_refusal(request, form, refused)
     if "publish" in request.POST or "migrate" in request.POST:
         return _publish(request, form, upload)
+    if "X-Upload" in request.headers and (address := _draft_address(request, form, upload)):
+        return redirect(address)
     return _check(request, form, upload)
+
+
+def _draft_address(request: ActorRequest, form: PublishForm, upload: Upload) -> str:
+    """Keeps the upload as a draft, and returns the address that checks it, also after a reload. Returns "" if
+    the changelog is too long for an address.
+    """
+    options = {name: value for name, value in _options(form).items() if value}
+    options |= {"team": form.cleaned_data["team"].slug, "changelog": form.cleaned_data["changelog"]}
+    if len(options["changelog"]) > _MAX_IN_ADDRESS:
+        return ""
+    return f"{reverse('publish')}?{urlencode({'upload_id': upload.keep(request.actor).uid, **options})}"
 
 
 def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResponse:
