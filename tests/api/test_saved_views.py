@@ -100,6 +100,8 @@ def test_all_filters_are_filters_of_the_page(as_bob):
         "request_id": "r-1",
         "error_group": "g",
         "ids": "a,b",
+        "day": "2026-11-24",
+        "days": 7,
     }
     view = as_bob.post("saved-views", {"name": "All", "filter": given}).json()
     assert view["filter"] == {**given, "failure_code": "TIMEOUT"}

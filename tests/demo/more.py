@@ -14,6 +14,7 @@ from registry.collections import edit
 from registry.collections.edit import ChosenSkill
 from registry.identity.actors import Actor
 from registry.models import Event, Import, ImportStatus, Skill, Source, Team, User
+from tests.checks import not_none
 from tests.demo.inbox import make_agent
 from tests.factories.runs import add_artifact, make_run
 from tests.factories.skills import publish_files
@@ -54,7 +55,7 @@ def fill_more() -> dict[str, str]:
     agent = make_agent(bob, team, "month-end-agent")
     for number in range(_WAITING):
         inputs = {"channel": "#orders", "text": f"Invoice {4120 + number} has no customer."}
-        request_run(actor=agent, version=waiting, request=Request(inputs=inputs))
+        request_run(actor=agent, version=not_none(waiting), request=Request(inputs=inputs))
     done = Import.objects.filter(status=ImportStatus.DONE).latest("pk")
     failed = Import.objects.filter(status=ImportStatus.FAILED).latest("pk")
     waiting_write = MemoryWrite.objects.filter(state="waiting").earliest("pk")
@@ -75,7 +76,7 @@ def fill_more() -> dict[str, str]:
 def _set_canonical(slug: str) -> None:
     latest = Skill.objects.get(slug=slug).latest
     administrator = Actor(user=User.objects.get(username="admin"))
-    set_canonical(slug, latest, administrator, reason="Our handbook names this skill.")
+    set_canonical(slug, not_none(latest), administrator, reason="Our handbook names this skill.")
 
 
 def _compared_images(user: User, team: Team) -> str:

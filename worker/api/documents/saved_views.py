@@ -36,6 +36,10 @@ class SavedViewFilter(Shape):
     request_id = serializers.CharField(required=False, max_length=64)
     error_group = serializers.CharField(required=False, max_length=26)
     ids = serializers.CharField(required=False, max_length=4000, help_text="Run ids, separated by commas.")
+    day = serializers.DateField(required=False, help_text="The first day of the runs, in UTC.")
+    days = serializers.IntegerField(
+        required=False, min_value=1, max_value=366, help_text="Number of days from `day`; 1 by default."
+    )
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := self.unknown(data)):
@@ -81,7 +85,13 @@ def saved_view_document(view: SavedRunView) -> dict[str, Any]:
     return {
         "id": view.uid,
         "name": view.name,
-        "filter": {name: True if name == "pinned" else value for name, value in filters.items()},
+        "filter": {name: _read(name, value) for name, value in filters.items()},
         "url": api_url("saved-views", view.uid),
         "page_url": absolute_url(f"/runs/?{view.query}"),
     }
+
+
+def _read(name: str, value: str) -> Any:
+    if name == "pinned":
+        return True
+    return int(value) if name == "days" else value
