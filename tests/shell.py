@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import suppress
 from typing import Any
 
 from django.core.management import call_command
@@ -26,3 +27,11 @@ def refusal(method: str, path: str, body: Any = None, *, by: str = "") -> str:
     status, document = api(method, path, body, by=by)
     assert status == ("code" in (document or {}))
     return str(document["code"]) if status else ""
+
+
+def printed(*words: str) -> Any:
+    """The document that a command prints with ``--json``, whatever its exit status."""
+    out = io.StringIO()
+    with suppress(SystemExit):
+        call_command(*words, "--json", stdout=out)
+    return json.loads(out.getvalue())

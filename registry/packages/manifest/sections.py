@@ -8,7 +8,7 @@ from itertools import islice
 _MAX_HEADINGS = 2_000
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_DECLARED = re.compile(r"\s*[-*+]\s+`?([A-Za-z0-9][\w.-]*)`?\s*(?:[:：#—(-].*)?$")
+_DECLARED = re.compile(r"\s*[-*+]\s+`?([^\W_][\w.-]*)`?\s*(?:[:：#—(-].*)?$")
 
 _COMMAND = re.compile(
     r"^```![ \t]*\n(?P<block>(?:(?!```)[^\n]*\n)+)```[ \t]*$"

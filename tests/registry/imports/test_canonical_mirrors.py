@@ -227,19 +227,3 @@ def test_a_bucket_is_mirrored_with_credentials_named_for_it(
     assert said(stranger) == "First."
     pins.accept("report", root, digest=second.digest)
     assert said(stranger) == "Second."
-
-
-def test_mirror_with_another_name_says_so_and_is_corrected(server, root, team, client, administrator):
-    server.responders["/report/SKILL.md"] = lambda handler: handler.send(200, skill_md("First."))
-    address = f"{server.url}/report/SKILL.md"
-    pins.mirror("summary", root, team=team, location=address, reason="Wrong name.")
-    assert import_waiting() == 1
-    client.force_login(administrator)
-    assert codes(client.get("/canonical/summary/")) == ["CANONICAL_MIRROR_NAME"]
-    document = client.get("/api/v1/canonical/summary").json()
-    assert [each["code"] for each in document["mirror_problems"]] == ["CANONICAL_MIRROR_NAME"]
-    pins.unset("summary", root, reason="Wrong name.")
-    pins.mirror("report", root, team=team, location=address, reason="Right name.")
-    assert import_waiting() == 1
-    assert codes(client.get("/canonical/report/")) == []
-    assert not_none(proposals.pending_version(Canonical.objects.get())).skill.slug == "report"
