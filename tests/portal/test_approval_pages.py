@@ -251,6 +251,13 @@ def test_failed_decisions_are_reported_next_to_the_others(waiting, second, brows
     assert statuses == {waiting.uid: RunStatus.QUEUED, second.uid: RunStatus.REFUSED}
 
 
+def test_approved_run_that_cannot_start_is_reported_as_failed(waiting, browse, alice):
+    tokens.revoke(waiting.token, by=Actor(user=waiting.caller))
+    page = decide_selected(browse(alice), [waiting], "once")
+    assert (messages(page), codes(page)) == (["error"], ["TOKEN_INVALID"])
+    assert Run.objects.get().status == RunStatus.REFUSED
+
+
 def test_denying_a_group_with_a_rule_refuses_all_its_runs(waiting, second, browse, alice):
     page = decide_selected(browse(alice), [waiting, second], "denied", reason="No.", rule="on")
     assert messages(page) == ["success", "success"]  # the denials, and the rule with its undo button

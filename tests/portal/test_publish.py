@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
@@ -168,10 +170,9 @@ def test_a_broken_archive_is_repaired_and_published_without_another_upload(brows
     for name in ("value:security.network", "rename:when_to_us", "remove:type"):
         page = _fix(client, page, name)
     assert part(page, "preview")["state"] == "ready"
-    assert "  network: allowlist\n" in page.context["form"]["text"].value()
-    answer = _post(
-        client, "publish", upload_id=page.context["stored"].uid, text=page.context["form"]["text"].value()
-    )
+    text = page.context["form"]["text"].value()
+    assert ("  network: allowlist\n" in text, "when_to_us:" in text) == (True, False)
+    answer = _post(client, "publish", upload_id=page.context["stored"].uid, text=text)
     assert answer.status_code == 302
     version = Version.objects.get()
     assert version.manifest["when_to_use"] == "Weekly."
@@ -220,6 +221,14 @@ def test_an_existing_version_is_raised_by_a_button(browse, bob):
     page = _fix(client, page, "version")
     assert part(page, "preview")["state"] == "ready"
     assert page.context["preview"].number == "1.2.1"
+
+
+def test_version_is_raised_where_skill_md_has_it(browse, bob):
+    client, text = browse(bob), "---\nname: noted\ndescription: Notes.\nmetadata: {version: 1.2.0}\n---\n"
+    _post(client, "publish", text=text)
+    page = _fix(client, _post(client, "publish", text=f"{text}More.\n"), "version")
+    assert page.context["preview"].number == "1.2.1"
+    assert re.findall("^.*version.*$", page.context["form"]["text"].value(), re.M) == ["  version: '1.2.1'"]
 
 
 def test_a_fix_that_the_package_does_not_have_changes_nothing(browse, bob):
