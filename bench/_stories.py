@@ -29,6 +29,8 @@ from registry.packages.read_package import read_files
 from registry.versions.lifecycle.yank import yank
 from registry.versions.publishing.publish import publish
 from worker.models import Approval, Run
+from worker.protocols.call import Request
+from worker.service.inline import request_and_execute
 
 PASSWORD = "stories-password"
 CHROMIUM = "/usr/bin/chromium"
@@ -201,11 +203,11 @@ def _fill():
     owner = User.objects.get(username="owner")
     versions = [_publish(owner, team, slug, number) for slug, number in _VERSIONS]
     yank(versions[0], Actor(user=owner), reason="Wrong totals")
-    for version, count in zip(versions, (3, 45, 0), strict=True):
+    for version, count in zip(versions, (3, 45, 0, 0), strict=True):
         for _ in range(count):
             _run(owner, team, version, "succeeded")
-    cause = {"type": "KeyError", "message": "'city'"}
-    _run(owner, team, versions[1], "failed", failure_code="SCRIPT_FAILED", cause=cause, exit_code=1)
+    failed = request_and_execute(actor=Actor(user=owner), version=versions[3], request=Request())
+    assert failed.status == "failed", (failed.status, failed.failure_code)
     tomorrow = timezone.now() + timedelta(days=1)
     token, _secret = tokens.issue(
         owner, name="agent", scopes=["run"], expires_at=tomorrow, by=Actor(user=owner), team=team
@@ -222,14 +224,16 @@ def _fill():
         )
 
 
-_VERSIONS = (("report", "1.0.0"), ("report", "1.1.0"), ("summary", "2.0.0"))
+_VERSIONS = (("report", "1.0.0"), ("report", "1.1.0"), ("summary", "2.0.0"), ("weather", "1.0.0"))
+_WEATHER = b"print('Reading the city')\nprint({'country': 'Norway'}['city'])\n"
 
 
 def _publish(user, team, slug, number):
     head = (
         f"---\nname: {slug}\ndescription: Writes a {slug}. Use it every week.\nversion: {number}\n---\n# A\n"
     )
-    package = read_files([("SKILL.md", head.encode()), ("scripts/go.py", b"print('{}')\n")])
+    script = _WEATHER if slug == "weather" else b"print('{}')\n"
+    package = read_files([("SKILL.md", head.encode()), ("scripts/go.py", script)])
     return publish(package, team=team, actor=Actor(user=user)).version
 
 
