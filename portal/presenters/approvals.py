@@ -58,6 +58,7 @@ def _row(
         "state": state,
         "is_waiting": state == "waiting",
         "hours_left": max(0, round(left_s / 3600)),
+        "days_left": round(left_s / 86_400),
         "reason": approval_reason(approval),
         "requested": permission_lines(requested, max_names=max_names),
         "added": permission_lines(added, max_names=max_names),

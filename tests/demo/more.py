@@ -18,6 +18,7 @@ from tests.checks import not_none
 from tests.demo.inbox import make_agent
 from tests.factories.runs import add_artifact, make_run
 from tests.factories.skills import publish_files
+from worker.failures.recount import group_earlier_runs
 from worker.models import Memory, MemoryWrite
 from worker.protocols.call import Request
 from worker.runs.request import request_run
@@ -59,6 +60,7 @@ def fill_more() -> dict[str, str]:
     done = Import.objects.filter(status=ImportStatus.DONE).latest("pk")
     failed = Import.objects.filter(status=ImportStatus.FAILED).latest("pk")
     waiting_write = MemoryWrite.objects.filter(state="waiting").earliest("pk")
+    list(group_earlier_runs())
     return {
         "canonical-one": "/canonical/invoice-check/",
         "collection": f"/collections/{team.slug}/month-end/",

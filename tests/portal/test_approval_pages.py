@@ -77,6 +77,8 @@ def test_inbox_shows_caller_permissions_and_inputs(waiting, browse, alice):
     for fact in ("night agent", "bob", waiting.skill_label, "Bash", "a.txt"):
         assert fact in row
     assert row.part("hours-left")["value"] == "72"
+    assert "3" in row.part("hours-left")
+    assert "72" not in row.part("hours-left")
     assert "approve" in actions(row)
     assert page.part("waiting-approvals").text == "1"
     assert part(text(browse(alice), "/approvals/decided/"), "empty")["state"] == "decided"

@@ -212,6 +212,8 @@ def test_queued_import_is_cancelled_on_its_page(browse, alice, repository):
     page = client.get(address).text
     assert "cancel-import" in actions(page)
     assert "source-reimport" not in actions(page)
+    listed = client.get("/imports/").text
+    assert ("cancel-import" in actions(listed), "source-reimport" in actions(listed)) == (True, False)
     client.post(f"{address}cancel/")
     import_waiting()
     page = client.get(address).text

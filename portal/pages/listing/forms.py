@@ -22,7 +22,7 @@ class ListingForm(PathsForm):
         required=False,
         choices=[
             ("lines", _("Plain text")),
-            ("xml", _("Open format (<available_skills>)")),
+            ("xml", _("XML (<available_skills>)")),
             ("section", _("System prompt section")),
         ],
     )

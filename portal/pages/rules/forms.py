@@ -17,7 +17,9 @@ class RuleForm(forms.Form):
         label=_("Version"),
         max_length=64,
         required=False,
-        help_text=_("The version whose permissions an allow rule covers; leave empty for the latest."),
+        help_text=_(
+            "An allow rule covers the permissions of this version; leave empty for the latest version."
+        ),
     )
 
     def __init__(self, data: Any = None, *, may_grant: bool) -> None:

@@ -40,7 +40,11 @@ def approval_reason(approval: Approval) -> str:
             "Needs approval because version %(version)s also %(reasons)s; the approved permissions don't "
             "cover this."
         ) % {"version": version, "reasons": _joined(phrases)}
-    requested = approval.requested_permissions or {"properties": approval.unsafe_properties}
+    return permission_reason(approval.requested_permissions or {"properties": approval.unsafe_properties})
+
+
+def permission_reason(requested: Mapping[str, list[str]]) -> str:
+    """The reason why a skill that requests these permissions needs approval."""
     if phrases := _phrases(requested):
         return gettext("Needs approval because this skill %(reasons)s, and no rule allows it.") % {
             "reasons": _joined(phrases)

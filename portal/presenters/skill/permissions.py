@@ -5,6 +5,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.presenters.skill.approval_reason import permission_reason
 from registry.identity.actors import Actor
 from registry.identity.teams import calling_team
 from registry.models import Rule, Team, Version
@@ -61,6 +62,7 @@ def verdict_of(version: Version, actor: Actor, team: Team | None = None) -> dict
         "tone": _TONES[outcome],
         "icon": _TONES[outcome],
         "word": _OUTCOMES[outcome],
+        "reason": permission_reason(decision.requested_permissions.document()),
         "requested": permission_lines(decision.requested_permissions),
         "added": permission_lines(decision.added_permissions),
         "may_grant": outcome == "ask" and rules_holders.may_grant(team, actor),
