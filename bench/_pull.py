@@ -47,10 +47,16 @@ _PATHS = {
     "npm document": "/npm/@bench/pulled",
     "npm tarball": _TARBALL,
     "well-known index": "/bench/pulled/.well-known/agent-skills/index.json",
+    "marketplace": "/bench/marketplace.json",
+    "ClawHub list": "/clawhub/api/v1/skills",
     "ClawHub skill": "/clawhub/api/v1/skills/pulled",
     "ClawHub download": f"/clawhub/api/v1/download?slug=pulled&version=1.0.{VERSIONS - 1}",
+    "Anthropic list": "/anthropic/v1/skills",
+    "OpenAI list": "/openai/v1/skills",
+    "APM versions": "/apm/v1/packages/bench/pulled/versions",
     "git references": "/bench/pulled.git/info/refs?service=git-upload-pack",
 }
+_BACKEND_REFERENCES = "/pulled.git/info/refs?service=git-upload-pack"
 _CONDITIONAL = ("zip", "npm document", "npm tarball", "well-known index")
 
 
@@ -72,6 +78,7 @@ def main():
         servers |= {name: registry.server for name, registry in peers.items()}
         theirs = [read for name, registry in peers.items() for read in _peer_reads(name, registry, data)]
         servers["git"] = _git_backend(options)
+        theirs.append(Read("git http-backend document, anonymous", "git", (_BACKEND_REFERENCES,)))
         rounds = [_round(number, [*reads, *theirs], servers, options) for number in range(options["rounds"])]
         clones = _clones(servers, options["clones"])
     finally:
@@ -109,7 +116,7 @@ def _git_backend(options):
     server = _start(
         [sys.executable, "-m", "bench._git_backend", str(folder), str(port)], port, options, "git"
     )
-    refs = Read("", "git", ("/pulled.git/info/refs?service=git-upload-pack",))
+    refs = Read("", "git", (_BACKEND_REFERENCES,))
     return server.wait(lambda: _status(port, refs) == 200)
 
 

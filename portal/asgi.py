@@ -27,6 +27,7 @@ from portal.streaming.changes.middleware import ChangesMiddleware
 from portal.streaming.events import EventMiddleware
 from portal.streaming.files.middleware import FileMiddleware, defer_file_sending
 from portal.streaming.install_links.middleware import InstallLinks
+from portal.streaming.kept.clones import ClonePacks
 from portal.streaming.kept.middleware import KeptAnswers
 from portal.streaming.lifespan import run_lifespan
 from portal.streaming.mcp import McpMiddleware
@@ -58,11 +59,9 @@ class Application:
         )
         waiting = WaitMiddleware(McpMiddleware(FileMiddleware(cast("App", django))))
         app = ChangesMiddleware(EventMiddleware(waiting))
-        front = BodyMiddleware(HealthEndpoints(app))
-        keeps = settings.SKILLQUAY_KEEP_ANSWERS
-        self.app = InstallLinks(
-            KeptAnswers(front, django.run, http_metrics.count_request) if keeps else front
-        )
+        inner = HealthEndpoints(app)
+        front = _keep_answers(inner, django) if settings.SKILLQUAY_KEEP_ANSWERS else BodyMiddleware(inner)
+        self.app = InstallLinks(front)
         if settings.SKILLQUAY_ACCESS_LOG:
             self.app = AccessLog(self.app)
 
@@ -75,6 +74,14 @@ class Application:
         with log_context.bind("request", _set_request_id(scope)):
             await self.app(scope, receive, send)
         return None
+
+
+def _keep_answers(app: App, django: WsgiBridge) -> App:
+    """Keeps answers to reads, and to the requests of clones, whose bodies must be complete first."""
+    packs = KeptAnswers(app, django.run, http_metrics.count_request)
+    reads = KeptAnswers(BodyMiddleware(ClonePacks(app, packs)), django.run, http_metrics.count_request)
+    packs.answers = reads.answers  # one limit of memory; the keys of packs contain the digest of the body
+    return reads
 
 
 async def _refuse(scope: Scope, receive: Receive, send: Send) -> None:

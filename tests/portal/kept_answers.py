@@ -43,7 +43,7 @@ class WebProcesses:
     def get(self, path, *, process=0, method="GET", query="", **headers):
         """The answer of a process; ``process=None`` asks Django without kept answers."""
         front = self.django if process is None else self.fronts[process]
-        return self.thread.submit(self.runner.run, ask(front, path, method, query, headers)).result()
+        return self.run(front, path, method=method, query=query, **headers)
 
     def get_at_once(self, path, number, **headers):
         """The answers of one process to several equal requests at the same time."""
@@ -53,6 +53,9 @@ class WebProcesses:
             return await asyncio.gather(*asked)
 
         return self.thread.submit(self.runner.run, ask_all()).result()
+
+    def run(self, app, path, *, method="GET", query="", body=b"", **headers):
+        return self.thread.submit(self.runner.run, ask(app, path, method, query, headers, body)).result()
 
     def close(self):
         for front in self.fronts:
@@ -64,10 +67,12 @@ class WebProcesses:
         self.thread.shutdown()
 
 
-async def ask(app, path, method, query, headers):
+async def ask(app, path, method, query, headers, body=b""):
     pairs = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     if "x_request_id" not in headers:
         pairs.append((b"x-request-id", b"request-of-a-test"))
+    if body:
+        pairs.append((b"content-length", str(len(body)).encode()))
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -84,7 +89,7 @@ async def ask(app, path, method, query, headers):
     sent = []
 
     async def receive():
-        return {"type": "http.request", "body": b"", "more_body": False}
+        return {"type": "http.request", "body": body, "more_body": False}
 
     async def send(message):
         sent.append(message)

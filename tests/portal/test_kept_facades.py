@@ -189,7 +189,7 @@ SHOWN = {
             "/npm/@docs/weekly-report",
             "publish yank hold purge channel rename revoke hide:anyone membership:bob",
         ),
-        ("/npm/@docs/weekly-report/-/weekly-report-1.1.0.tgz", "purge move revoke hide:anyone role"),
+        ("/npm/@docs/weekly-report/-/weekly-report-1.1.0.tgz", "purge move revoke hide:anyone"),
         ("/npm/@canonical/weekly-report", "pin"),
     ),
     "index": (

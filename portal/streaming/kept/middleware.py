@@ -196,7 +196,7 @@ class KeptAnswers:
         """
         key = (*request.key, access.key)
         status = await deliver(answer, key, request, self.answers, scope, send)
-        if answer.count_use and status == 200 and scope["method"] == "GET":
+        if answer.count_use and status == 200 and scope["method"] != "HEAD":
             with client_address.bind(_address(scope)):
                 answer.count_use(access.caller)
         return status

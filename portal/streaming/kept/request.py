@@ -17,18 +17,19 @@ from portal.streaming.inner_request import Scope
 PREFIXES = ("/api/v1/skills", "/api/v1/canonical/")  # paths of endpoints that keep answers
 # Those of other protocols: they accept tokens in any form and ignore sessions.
 FACADE_PREFIXES = ("/npm/@", "/clawhub/api/v1/", "/anthropic/v1/", "/openai/v1/", "/apm/v1/")
-FACADE_ENDINGS = (".git/info/refs", "/marketplace.json")
+FACADE_ENDINGS = (".git/info/refs", ".git/git-upload-pack", "/marketplace.json")
 WELL_KNOWN = "/.well-known/"
 UPDATE_CHECK = b"x-skills-update-check"  # a request with this header is no use
 LINK = b"Link "  # start of the credential of an install link
 PAGE_PREFIX = "/skills/"  # paths of pages that are kept for anonymous visitors
 MESSAGES_COOKIE = "messages"
+BODY_DIGEST = "skillquay.body_digest"  # in the scope of a POST whose answer depends on its body alone
 
 
 @dataclass(slots=True)
 class KeptRequest:
-    """A GET or HEAD request. ``key`` contains all parts on which the answer may depend, except the
-    credential.
+    """A GET or HEAD request, or a POST with BODY_DIGEST. ``key`` contains all parts on which the answer may
+    depend, except the credential.
 
     ``credential`` is a digest; empty for anonymous clients. ``is_facade`` means that the path looks like one
     of another protocol.
@@ -53,10 +54,11 @@ class _Cookies:
 
 
 def read_request(scope: Scope) -> KeptRequest | None:
-    """The request, or None if its answer can't be kept: another method, a body, repeated headers, or a page
-    for a client that is not an anonymous visitor.
+    """The request, or None if its answer can't be kept: another method, a body without BODY_DIGEST, repeated
+    headers, or a page for a client that is not an anonymous visitor.
     """
-    if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+    body = scope.get(BODY_DIGEST)
+    if scope["type"] != "http" or (scope["method"] not in ("GET", "HEAD") and body is None):
         return None
     path: str = scope["path"]
     is_facade = path.startswith(FACADE_PREFIXES) or path.endswith(FACADE_ENDINGS) or WELL_KNOWN in path
@@ -64,7 +66,9 @@ def read_request(scope: Scope) -> KeptRequest | None:
     if not is_facade and not is_page and not path.startswith(PREFIXES):
         return None
     headers = dict(scope["headers"])
-    if len(headers) != len(scope["headers"]) or headers.get(b"content-length", b"0") != b"0":
+    if len(headers) != len(scope["headers"]):
+        return None
+    if body is None and headers.get(b"content-length", b"0") != b"0":
         return None
     if b"transfer-encoding" in headers:
         return None
@@ -83,7 +87,7 @@ def read_request(scope: Scope) -> KeptRequest | None:
         scope.get("root_path"),
         cookies.language,
         *((cookies.theme, cookies.zone) if is_page else ()),
-        *((UPDATE_CHECK in headers, _link(headers)) if is_facade else ()),
+        *((UPDATE_CHECK in headers, _link(headers), body) if is_facade else ()),
     )
     return KeptRequest(key, credential, headers, cookies.language, cookies.csrf, is_facade)
 

@@ -17,7 +17,7 @@ from registry.facades.git.objects import BuiltRepository
 
 MAX_BYTES = 48 * 1024 * 1024  # of all repositories and answers of a process
 WAIT_S = 20.0  # for the repository that is built at the moment
-_FORMAT = 1  # of the answers; another number builds all of them again
+_FORMAT = 2  # of the answers; another number builds all of them again
 _AGENT = re.compile(rb" (?:agent|session-id)=[^\s]*")  # capabilities that do not change an answer
 
 
@@ -96,11 +96,30 @@ def answer(source: RepositorySource, body: bytes) -> bytes:
     """Like ``upload_pack.answer``. Answers to clones are kept, because many clients send the same body. Also
     raises the errors of ``repository``.
     """
-    if b"have " in body:
+    request = clone_request(body)
+    if request is None:
         return _locked(
             repository(source.key, source.build), lambda found: upload_pack.answer(found.repo, body)
         )
-    return _stored(source, _AGENT.sub(b"", body), lambda found: upload_pack.answer(found.repo, body))
+    return _stored(source, request, lambda found: upload_pack.answer(found.repo, body))
+
+
+def clone_request(body: bytes) -> bytes | None:
+    """The body without the capabilities that do not change the answer; None if the client has commits.
+
+    Reads only the first line, by its length: otherwise a body in which a capability hides other lines would
+    be taken for the body of another client, which would then get the wrong pack.
+    """
+    if b"have " in body:
+        return None
+    try:
+        size = int(body[:4], 16)
+    except ValueError:
+        return body
+    if not 4 < size <= len(body):
+        return body
+    line = _AGENT.sub(b"", body[4:size])
+    return b"%04x%b%b" % (len(line) + 4, line, body[size:])
 
 
 def _stored(source: RepositorySource, request: bytes, build: Callable[[BuiltRepository], bytes]) -> bytes:

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from registry.api import bodies, etag
 from registry.api.attachments import disable_rendering
 from registry.api.error_response import response_for
+from registry.changes import drafts
 from registry.facades.endpoint import FacadeEndpoint
 from registry.facades.git import kept, upload_pack
 from registry.facades.git.collections import collection_document, collection_repository
@@ -123,6 +124,8 @@ class UploadPack(_GitEndpoint):
         body = upload_pack.unpacked_body(
             chunks, is_gzip=request.headers.get("Content-Encoding", "").lower() == "gzip"
         )
+        if kept.clone_request(body):
+            drafts.keep(is_facade=True)
         data = kept.answer(source, body)
         if skill and b"PACK" in data[:2000]:
             note_use(skill_use(skill, UseKind.INSTALL), self.actor.caller)

@@ -1,0 +1,55 @@
+"""Keeps the packs that clones with git download: many clients send the same request."""
+
+from __future__ import annotations
+
+import hashlib
+
+from portal.streaming.inner_request import App, Message, Receive, Scope, Send
+from portal.streaming.kept.request import BODY_DIGEST
+from registry.facades.git.kept import clone_request
+
+ENDING = ".git/git-upload-pack"
+MAX_BYTES = 8_192  # of a body; longer ones list commits that the client has
+
+
+class ClonePacks:
+    """Passes the requests of clones to ``kept`` with the digest of the body, and all others to ``app``. Must
+    be called with a body that is complete.
+    """
+
+    def __init__(self, app: App, kept: App) -> None:
+        self.app, self.kept = app, kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not _may_be_clone(scope):
+            return await self.app(scope, receive, send)
+        body, more = b"", True
+        while more:
+            message = await receive()
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        app, request = self.app, clone_request(body)
+        if request:
+            app, scope = self.kept, {**scope, BODY_DIGEST: hashlib.sha256(request).digest()}
+        return await app(scope, _replay(body, receive), send)
+
+
+def _may_be_clone(scope: Scope) -> bool:
+    if scope["type"] != "http" or scope["method"] != "POST" or not scope["path"].endswith(ENDING):
+        return False
+    headers = dict(scope["headers"])
+    return b"content-encoding" not in headers and 0 < int(headers.get(b"content-length", 0)) <= MAX_BYTES
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """A ``receive`` that returns the body, then what the client sends."""
+    is_sent = False
+
+    async def receive_again() -> Message:
+        nonlocal is_sent
+        if is_sent:
+            return await receive()
+        is_sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receive_again
