@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from registry.core import sealing
 from tests.factories.runs import make_run
-from tests.pages import parsed
+from tests.pages import parsed, part
 from worker.delivery import expand, record
 from worker.delivery.sending.send import send_due
 from worker.models import Delivery, NotificationSubscription
@@ -133,3 +133,9 @@ def test_team_page_is_for_maintainers_and_its_deliveries_can_be_replayed(failure
     client.post(f"{INBOX}deliveries/{row['value']}/replay/")
     assert Delivery.objects.filter(replay_of__uid=row["value"], state="queued").count() == 1
     assert parsed(browse(bob).get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"
+
+
+def test_address_and_secret_are_marked_as_fields_of_other_channels_than_the_inbox(browse, bob):
+    page = browse(bob).get("/notifications/settings/")
+    inputs = part(page, **{"for": "address"}).tags("input")
+    assert [field["name"] for field in inputs] == ["address", "secret"]
