@@ -19,7 +19,7 @@ HOME_SENTENCES: dict[str, str | Promise] = {
     "version.publish": _("%(user)s published %(target)s"),
     "version.yank": _("%(user)s yanked %(target)s"),
     "version.unyank": _("%(user)s restored %(target)s"),
-    "version.hold": _("%(user)s held %(target)s for review"),
+    "version.hold": _("%(target)s was held for review"),
     "version.review": _("%(user)s reviewed %(target)s"),
     "version.purge": _("%(user)s purged %(target)s"),
     "skill.deprecate": _("%(user)s deprecated %(target)s"),

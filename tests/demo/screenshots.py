@@ -196,11 +196,19 @@ def _take(
             if name == "api-docs":
                 page.wait_for_selector("#swagger-ui .opblock")
             _grow(page, FORMS[form]["viewport"])
-            page.wait_for_function("[...document.images].every(image => image.complete)")
+            page.evaluate(_LOAD_IMAGES)
             page.screenshot(path=folder / f"{name}-{form}.png", full_page=True)
             page.set_viewport_size(FORMS[form]["viewport"])
         context.close()
     yield from wrong
+
+
+_LOAD_IMAGES = """
+Promise.all([...document.images].map(image => {
+  image.loading = "eager";
+  return image.decode().catch(() => {});
+}))
+"""
 
 
 def _grow(page: Page, size: dict[str, int]) -> None:
