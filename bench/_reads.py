@@ -104,7 +104,6 @@ class _Site:
         self.publish(self.teams[3], "shared", data=self.data)
         for number in range(SKILLS):
             self.publish(self.teams[number % 4], f"skill-{number}", text=dice.randbytes(40).hex())
-        Skill.objects.exclude(slug="own").update(visibility=Visibility.PUBLIC)
         assert not Version.objects.exclude(held_at=None).exists()
         self.token = self._token()
         client = Client()
@@ -117,7 +116,8 @@ class _Site:
         files = [("SKILL.md", f"{head}# Bench\n{text}\n".encode())]
         if data:
             files.append(("references/data.md", base64.b85encode(data[: len(data) - 1_000])))
-        publish(read_files(files), team=team, actor=self.author)
+        visibility = Visibility.PRIVATE if slug == "own" else Visibility.PUBLIC
+        publish(read_files(files), team=team, actor=self.author, visibility=visibility)
 
     def publish_elsewhere(self):
         """Publishes a version of a skill that no measured request reads."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from registry.identity.actors import Actor
 from registry.models import AuditEntry, Skill
@@ -217,3 +218,16 @@ def test_list_shows_the_runs_of_each_version_and_links_those_of_a_yanked_one(bro
     assert "50%" in row
     assert [link["href"] for link in part(row, "yanked").tags("a")] == [f"{SKILL}runs/?version=1.2.0"]
     assert "2" in part(row, "yanked").tags("a")[0]
+
+
+@pytest.mark.row("P2")
+def test_page_compares_with_the_next_lower_version_that_its_reader_may_see(browse, bob, charlie, two):
+    Skill.objects.filter(pk=two.pk).update(visibility="public")
+    compared = f'{SKILL}diff/1.2.0..1.3.0/"'
+    assert all(compared in browse(reader).get(SKILL).text for reader in (bob, charlie, None))
+    two.versions.filter(number="1.2.0").update(held_at=timezone.now(), released_at=None)
+    assert compared in browse(bob).get(SKILL).text
+    for reader in (charlie, None):
+        page = browse(reader).get(SKILL)
+        assert page.status_code == 200
+        assert "diff/" not in page.text

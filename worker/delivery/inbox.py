@@ -7,6 +7,7 @@ from collections.abc import Collection
 from django.utils import timezone
 
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import PreparedQuery
 from registry.identity.actors import Actor
 from worker.models import Notification, NotificationQuerySet
 
@@ -15,6 +16,9 @@ _RELATED = ("event__run", "event__skill__team", "event__version__skill__team", "
 _HEAVY = (
     *("event__run__request", "event__run__result", "event__run__files"),
     *("event__version__manifest", "event__version__body"),
+)
+_UNREAD = PreparedQuery(
+    lambda user: Notification.objects.filter(user_id=user, read_at=None).values_list("pk")[:1], int
 )
 
 
@@ -27,9 +31,11 @@ def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet
 
 
 def unread_count(actor: Actor) -> int:
-    """The number of unread notifications, at most ``MAX_COUNT``. Runs one query, because every page
-    shows it.
+    """The number of unread notifications, at most ``MAX_COUNT``. Every page shows it, so the query that
+    checks access to each of them runs only if there are any.
     """
+    if actor.user is None or not _UNREAD.all(actor.user.pk):
+        return 0
     return Notification.objects.visible_to(actor).filter(read_at=None)[:MAX_COUNT].count()
 
 

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from registry.additions.additions import additions_of
 from registry.core.hooks import DependencyState
+from registry.core.sql import PreparedQuery
 from registry.core.time import rfc3339
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -21,10 +22,14 @@ from worker.dependencies.queue import UNDER_WAY
 from worker.dependencies.runtimes.choice import declared_runtime, runtime_of
 from worker.models import DependencyBuild, DependencyBuildState, RuntimeChoice
 
+_BUILDS = PreparedQuery(
+    lambda version: DependencyBuild.objects.filter(versions=version).order_by("kind", "platform"), int
+)
+
 
 def builds_of(version: Version) -> list[DependencyBuild]:
     """The version's builds, one per language and platform, sorted by both."""
-    return list(DependencyBuild.objects.filter(versions=version).order_by("kind", "platform"))
+    return _BUILDS.all(version.pk)
 
 
 def readiness_of(version: Version) -> DependencyState:

@@ -1,5 +1,6 @@
 """The overview of a skill, the pages of its versions, and the context that all tabs share."""
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpResponse
@@ -23,13 +24,16 @@ from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
 from registry.changes import drafts
+from registry.core.sql import PreparedQuery
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.lookup import canonical as canonical_lookup
 from registry.lookup import skills
 from registry.lookup.errors import PURGED
 from registry.lookup.skills import find_skill, find_version
+from registry.lookup.visibility import sees_held_versions
 from registry.models import Membership, Role, Skill, User, Version
+from registry.models.version import VersionQuerySet
 from registry.packages.problems import Refusal
 from registry.packages.version_numbers import normalise
 from registry.pins.pins import is_pinned
@@ -41,6 +45,15 @@ from worker.run_views.observed import observed_permissions
 from worker.run_views.statistics import version_statistics
 
 _SEVERITIES = ("error", "warning", "notice")
+
+
+def _earlier_numbers(versions: VersionQuerySet, skill: int, precedence: str) -> Any:
+    rows = versions.filter(skill_id=skill, precedence__lt=precedence).order_by("-precedence")
+    return rows.values_list("number")[:1]
+
+
+_EARLIER = PreparedQuery(partial(_earlier_numbers, Version.objects.all()), int, str)
+_EARLIER_UNHELD = PreparedQuery(partial(_earlier_numbers, Version.objects.unheld()), int, str)
 
 
 def layout(
@@ -181,8 +194,9 @@ def _contract(runnable: RunnableVersion) -> dict[str, Any]:
 
 def _earlier(request: ActorRequest, version: Version) -> str | None:
     """The number of the next lower visible version; None if there is none."""
-    rows = version.skill.versions.visible_to(request.actor).filter(precedence__lt=version.precedence)
-    return rows.order_by("-precedence").values_list("number", flat=True).first()
+    query = _EARLIER if sees_held_versions(version.skill, request.actor) else _EARLIER_UNHELD
+    row = query.first(version.skill_id, version.precedence)
+    return row[0] if row else None
 
 
 def _problems(version: Version) -> list[dict[str, object]]:
