@@ -15,9 +15,9 @@ HEAD = "---\nname: large\ndescription: Counts orders.\n---\n# Large\n"
 
 @pytest.fixture
 def archive(tmp_path):
-    """A package of 3 MB that can't be compressed."""
+    """A package of 1.2 MB that can't be compressed."""
     path = tmp_path / "large.zip"
-    path.write_bytes(zip_of({"SKILL.md": HEAD, "assets/noise.bin": random.Random(1).randbytes(3_000_000)}))
+    path.write_bytes(zip_of({"SKILL.md": HEAD, "assets/noise.bin": random.Random(1).randbytes(1_200_000)}))
     return path
 
 
@@ -27,7 +27,7 @@ def test_upload_shows_progress_is_cancelled_and_survives_a_reload(page, sign_in,
     page.set_input_files("input[name=archive]", archive)
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 500_000}
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 100_000}
     network.send("Network.emulateNetworkConditions", slow)
     page.click("#publish button[name=check]:visible")
     page.locator("#upload-progress:not([value='0'])").wait_for()
