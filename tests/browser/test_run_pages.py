@@ -180,3 +180,17 @@ def test_cause_is_on_the_first_screen_of_desktop_and_phone(page, sign_in, bob, v
         row = page.locator("[data-part=run]").first
         assert "no rows" in row.inner_text()
         assert row.bounding_box()["y"] < height
+
+
+@pytest.mark.row("P5", "P11")
+def test_filters_of_runs_are_folded_only_on_small_screens(page, sign_in, axe, bob, run):
+    sign_in(bob)
+    page.goto("/runs/?status=succeeded")
+    assert page.is_visible("[data-part=filters] [name=status]")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert not page.is_visible("[data-part=filters] [name=status]")
+    page.click("[data-part=filter-fold] summary")
+    page.select_option("[data-part=filters] [name=status]", "failed")
+    page.click("[data-part=filters] button")
+    page.wait_for_url("**/runs/?status=failed*")
+    axe()
