@@ -106,3 +106,12 @@ def test_hostile_runs_make_no_markup(browse, bob, public, team, pair):
     assert "<script>alert" not in page
     assert "\u202e" not in page
     assert HOSTILE not in page
+
+
+def test_facts_come_first_only_if_they_differ(browse, bob, public, team):
+    first, second, failed = (
+        make_run(public.latest, bob, team, status=status) for status in ("succeeded", "succeeded", "failed")
+    )
+    for other, expected in ((second, False), (failed, True)):
+        page = browse(bob).get(f"/runs/{first.uid}/compare/{other.uid}/").text
+        assert (page.index('id="facts"') < page.index('id="inputs"')) is expected
