@@ -134,6 +134,7 @@ def test_error_group_runs_again_on_a_version(failed, version, alice, browse):
     client = browse(alice)
     form = part(client.get(f"/failures/{group.uid}/"), "batch-form")
     assert hidden_fields(form) == {"error_group": group.uid}
+    assert "1" not in form.part(action="repeat-all")  # no count for a single run
     assert version.number in [option.attributes["value"] for option in form.tags("option")]
     query = {"error_group": group.uid, "action": "repeat", "to_version": version.number}
     page = client.get("/runs/batches/new/", query)
