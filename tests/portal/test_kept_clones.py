@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from portal.health.http_metrics import count_request
@@ -79,8 +81,10 @@ def test_second_clone_is_answered_without_django_and_counts(processes, skill, fe
     flush()
     Use.objects.all().delete()
     calls = processes.calls
-    for client, agent in ((one, "git/2.39"), (other, "JGit")):
-        again = fetch(clone(commit, agent=agent), **client)
+    packed = {"content_encoding": "gzip"}
+    for client, agent, more in ((one, "git/2.39", {}), (other, "JGit", {}), (one, "git/2.47", packed)):
+        body = clone(commit, agent=agent)
+        again = fetch(gzip.compress(body) if more else body, **client, **more)
         assert (again.status, again.body, again.headers) == (200, first.body, first.headers)
     assert processes.calls == calls
     flush()
@@ -94,12 +98,15 @@ def test_other_requests_get_their_own_packs(processes, skill, fetch, team, alice
     publish_files(tidy_files("1.1.0"), team=team, user=alice)
     newer = head(processes, client)
     bodies = [clone(newer), clone(newer, depth="1"), clone(older), clone(newer, have=older), b"0000", b"x"]
+    damaged = [gzip.compress(bodies[0])[:-9], b"\x1f\x8b", gzip.compress(bodies[0] + b" " * 70_000)]
     expected = [processes.run(processes.django, PACK, method="POST", body=each, **client) for each in bodies]
     assert len({answer.body for answer in expected}) == len(bodies)
     for _ in range(2):
         answers = [fetch(body, **client) for body in bodies]
         pairs = [(answer.status, answer.body) for answer in answers]
         assert pairs == [(answer.status, answer.body) for answer in expected]
+        packed = [fetch(body, content_encoding="gzip", **client).status for body in damaged]
+        assert packed == [400, 400, 200]
 
 
 def test_body_that_hides_lines_in_a_capability_changes_no_other_clone(processes, skill, fetch, team, alice):

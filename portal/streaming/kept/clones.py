@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zlib
 
 from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from portal.streaming.kept.request import BODY_DIGEST
@@ -10,6 +11,7 @@ from registry.facades.git.kept import clone_request
 
 ENDING = ".git/git-upload-pack"
 MAX_BYTES = 8_192  # of a body; longer ones list commits that the client has
+MAX_UNPACKED = 65_536  # of a compressed body
 
 
 class ClonePacks:
@@ -28,7 +30,7 @@ class ClonePacks:
             message = await receive()
             body += message.get("body", b"")
             more = message.get("more_body", False)
-        app, request = self.app, clone_request(body)
+        app, request = self.app, clone_request(_unpacked(body, scope))
         if request:
             app, scope = self.kept, {**scope, BODY_DIGEST: hashlib.sha256(request).digest()}
         return await app(scope, _replay(body, receive), send)
@@ -37,8 +39,20 @@ class ClonePacks:
 def _may_be_clone(scope: Scope) -> bool:
     if scope["type"] != "http" or scope["method"] != "POST" or not scope["path"].endswith(ENDING):
         return False
-    headers = dict(scope["headers"])
-    return b"content-encoding" not in headers and 0 < int(headers.get(b"content-length", 0)) <= MAX_BYTES
+    return 0 < int(dict(scope["headers"]).get(b"content-length", 0)) <= MAX_BYTES
+
+
+def _unpacked(body: bytes, scope: Scope) -> bytes:
+    """The body; empty if it is compressed in another way than gzip, too long, or damaged."""
+    encoding = dict(scope["headers"]).get(b"content-encoding", b"")
+    if not encoding:
+        return body
+    inflater = zlib.decompressobj(wbits=31)
+    try:
+        found = inflater.decompress(body, MAX_UNPACKED) if encoding == b"gzip" else b""
+    except zlib.error:
+        return b""
+    return found if inflater.eof and not inflater.unused_data else b""
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
