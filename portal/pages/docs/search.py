@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
-from portal.pages.docs.library import DocPage, Document, Heading, Library, plain_text
+from portal.pages.docs.library import DocPage, Document, Heading, Library, library, plain_text
 from registry.core.search_terms import QueryWord, query_words, terms, text_tokens
 
 MAX_QUERY = 200  # characters
@@ -81,6 +81,11 @@ def search(query: str, library: Library) -> list[DocHit]:
     most = max((found for found, _score, _number in scored), default=0)
     best = sorted((row for row in scored if row[0] == most), reverse=True)[:MAX_HITS]
     return [_hit(sections[-number], words, rarity) for _found, _score, number in best]
+
+
+def build_index() -> None:
+    """Builds the index of the present documents, so that the first search needs not."""
+    _index(library())
 
 
 @lru_cache(maxsize=2)
