@@ -14,6 +14,8 @@ from django.utils.functional import SimpleLazyObject
 from portal.presenters.approvals import waiting_count
 from portal.presenters.navigation import area_of
 from registry.api.error_response import request_id
+from registry.core.sql import read_together
+from registry.identity.actors import Actor
 from worker.delivery.inbox import unread_count
 
 THEMES = ("auto", "light", "dark")
@@ -22,6 +24,7 @@ _ZONES = available_timezones()
 
 def site(request: HttpRequest) -> dict[str, Any]:
     actor = getattr(request, "actor", None)
+    counts = SimpleLazyObject(lambda: navigation_counts(actor))
     return {
         "theme": reader_theme(request),
         "current_area": area_of(request.path_info),
@@ -29,9 +32,16 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "request_id": request_id(request),
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
         "actor": actor,
-        "waiting_approvals": SimpleLazyObject(lambda: waiting_count(actor) if actor else None),
-        "unread_notifications": SimpleLazyObject(lambda: unread_count(actor) if actor else 0),
+        "waiting_approvals": SimpleLazyObject(lambda: counts[0]),
+        "unread_notifications": SimpleLazyObject(lambda: counts[1]),
     }
+
+
+def navigation_counts(actor: Actor | None) -> tuple[int | None, int]:
+    """The numbers of runs that wait for the actor's decision (None if the actor may decide none) and of
+    unread notifications, read with one query.
+    """
+    return (None, 0) if not actor else read_together(waiting_count.reads(actor), unread_count.reads(actor))
 
 
 def reader_theme(request: HttpRequest) -> str:

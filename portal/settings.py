@@ -184,7 +184,7 @@ MIDDLEWARE = [
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "registry.identity.middleware.SessionUserMiddleware",
     "registry.identity.middleware.ActorMiddleware",
     "registry.accounts.middleware.SessionClientMiddleware",
     "portal.middleware.FirstStepMiddleware",

@@ -41,6 +41,8 @@ class TeamChoiceForm(forms.Form):
     def __init__(self, *args: Any, teams: QuerySet[Team], **more: Any) -> None:
         super().__init__(*args, **more)
         self.team_field.queryset = teams
+        # Read once: Django would read the choices again each time that it draws or examines the field.
+        self.team_field.choices = [(team.slug, str(team)) for team in teams]
 
     @property
     def team_field(self) -> forms.ModelChoiceField[Team]:

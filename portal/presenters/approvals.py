@@ -11,6 +11,7 @@ from django.utils import timezone
 from portal.presenters.results import inputs_line
 from portal.presenters.skill.approval_reason import approval_reason
 from portal.presenters.skill.permissions import permission_lines
+from registry.core.sql import Reads, count_rows, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, teams_where
 from registry.packages.unsafe_properties import permissions_from_document
@@ -68,21 +69,25 @@ def _row(
     }
 
 
-def approval_of_run(run: Run, actor: Actor) -> dict[str, Any] | None:
-    found = requests.approvals(actor).filter(run=run).first()
+@reader
+def approval_of_run(run: Run, actor: Actor) -> Reads[dict[str, Any] | None]:
+    yield (approvals := requests.approvals(actor).filter(run=run)[:1])
+    found = next(iter(approvals), None)
     return _row(found, actor, requests.exact_rule_name(found, actor)) if found else None
 
 
-def waiting_count(actor: Actor) -> int | None:
+@reader
+def waiting_count(actor: Actor) -> Reads[int | None]:
     """The number of runs that wait for the actor's decision; None if the actor may decide none.
 
-    Sends one query, because every page shows the number. The query starts at the undecided approvals, because
-    SQLite would otherwise read all runs of the actor's teams.
+    Reads one queryset, because every page shows the number. The query starts at the undecided approvals,
+    because SQLite would otherwise read all runs of the actor's teams.
     """
     if not decides_approvals(actor):
         return None
     mine = Approval.objects.waiting().decidable_by(actor).filter(pk=OuterRef("pk"))
-    return Approval.objects.filter(Exists(mine), decided_at=None).count()
+    yield (number := count_rows(Approval.objects.filter(Exists(mine), decided_at=None)))
+    return next(iter(number), 0)
 
 
 def decides_approvals(actor: Actor) -> bool:

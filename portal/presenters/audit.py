@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from registry.core.sql import Reads, reader
 from registry.models import AuditEntry, Skill
 
 _MAX_DETAILS = 6  # number of details per row
@@ -203,13 +204,14 @@ def skill_of(entry: AuditEntry) -> tuple[str, ...]:
     return found.groups() if found else ()
 
 
-def listed_names(entries: Iterable[AuditEntry]) -> dict[tuple[str, ...], str]:
+@reader
+def listed_names(entries: Iterable[AuditEntry]) -> Reads[dict[tuple[str, ...], str]]:
     """Display names of the entries' listed skills, by team and slug."""
     slugs = {skill[1] for entry in entries if (skill := skill_of(entry))}
     if not slugs:
         return {}
     skills = Skill.objects.filter(slug__in=slugs, for_people=True, purged_at=None, merged_into=None)
-    rows = skills.filter(latest__isnull=False).values_list("team__slug", "slug", "name")
+    yield (rows := skills.filter(latest__isnull=False).values_list("team__slug", "slug", "name"))
     return {(team, slug): name for team, slug, name in rows}
 
 

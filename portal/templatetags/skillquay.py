@@ -124,9 +124,17 @@ def omitted_rows(rows: Sized | None) -> int:
 
 
 @register.filter
+def collapsed(html: str) -> SafeString:
+    """The HTML of a block with each line break and its indentation as one line break, which browsers show
+    alike. Not for blocks with preformatted text.
+    """
+    return mark_safe(_INDENTATION.sub("\n", html))
+
+
+@register.filter
 def unindented(html: SafeString) -> SafeString:
     """The HTML of a block without white space between tags and before lines, a third of a long list."""
-    return mark_safe(_INDENTATION.sub("\n", strip_spaces_between_tags(html)))
+    return collapsed(strip_spaces_between_tags(html))
 
 
 # Times and sizes -----------------------------------------------------------------------------------------

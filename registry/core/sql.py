@@ -7,16 +7,23 @@ longer than the database needs to find a row by its key.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any, Generic, TypeVar
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypeVar
 
+from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, QuerySet
+from django.db.models import Value as Constant
 from django.db.models.query import ModelIterable, get_related_populators
 
 Row = TypeVar("Row")
+P = ParamSpec("P")
+T = TypeVar("T")
+# Yields querysets, one or a tuple, before it uses their rows.
+Reads = Generator[QuerySet[Any, Any] | tuple[QuerySet[Any, Any], ...], None, T]
 Value = str | int | float | datetime
 _FIRST_DATE = datetime(7999, 1, 1, tzinfo=UTC)
 _MAX_PREPARED_PLACEHOLDERS = 50  # psycopg caches parsed statements with at most this many values
@@ -170,3 +177,139 @@ def _row_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
         return found
 
     return instance
+
+
+# Several querysets in one statement ------------------------------------------------------------------------
+def evaluate(*querysets: QuerySet[Any, Any]) -> None:
+    """Evaluates the querysets with one statement. Afterwards, iterating over them sends no query.
+
+    The statement is a UNION ALL with the columns of all querysets, so use it for short lists.
+    """
+    pending = [each for each in querysets if each._result_cache is None]
+    compilers = [each.query.get_compiler(DEFAULT_DB_ALIAS) for each in pending]
+    parts = [_part(number, compiler) for number, compiler in enumerate(compilers)]
+    found: list[list[Sequence[Any]]] = [[] for _ in pending]
+    if len([part for part in parts if part]) > 1:
+        for number, *values in _fetch_parts([part for part in parts if part]):
+            part = parts[number]
+            assert part
+            found[number].append([values[slot] for slot in part.slots])
+        for queryset, compiler, rows in zip(pending, compilers, found, strict=True):
+            _fill(queryset, compiler, rows)
+    for queryset in pending:
+        queryset._fetch_all()
+
+
+def gather(*reads: Reads[Any]) -> Reads[tuple[Any, ...]]:
+    """The results of generators that run side by side: together they yield what each of them reads next,
+    so that one statement reads it.
+    """
+    results: list[Any] = [None] * len(reads)
+    active = dict(enumerate(reads))
+    while active:
+        wanted: list[QuerySet[Any, Any]] = []
+        for number, each in list(active.items()):
+            try:
+                asked = next(each)
+                wanted += asked if isinstance(asked, tuple) else (asked,)
+            except StopIteration as end:
+                results[number] = end.value
+                del active[number]
+        if wanted:
+            yield tuple(wanted)
+    return tuple(results)
+
+
+def reads_of(*querysets: QuerySet[Any, Any]) -> Reads[None]:
+    """Reads the querysets, for ``gather`` with other readers."""
+    yield querysets
+
+
+def read(reads: Reads[T]) -> T:
+    """The result of a generator; what it yields is evaluated with one statement at a time."""
+    while True:
+        try:
+            asked = next(reads)
+        except StopIteration as end:
+            result: T = end.value
+            return result
+        evaluate(*(asked if isinstance(asked, tuple) else (asked,)))
+
+
+def read_together(*reads: Reads[Any]) -> tuple[Any, ...]:
+    return read(gather(*reads))
+
+
+class reader(Generic[P, T]):
+    """Decorates a function that yields the querysets that it reads. A call returns its result; ``reads``
+    returns the generator, for ``read_together``, or for ``gather`` and ``yield from`` in another reader.
+    """
+
+    def __init__(self, function: Callable[P, Reads[T]]) -> None:
+        self.reads = function
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+        return read(self.reads(*args, **kwargs))
+
+
+def count_rows(queryset: QuerySet[Any, Any]) -> QuerySet[Any, int]:
+    """A queryset with the number of rows as its only row; without rows, it is empty."""
+    rows = queryset.order_by().annotate(all_rows=Constant(1)).values("all_rows")
+    counted: QuerySet[Any, int] = rows.annotate(number=Count("pk")).values_list("number", flat=True)
+    return counted
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One queryset of a joint statement. ``slots`` are the places of its columns in the statement's rows."""
+
+    number: int
+    sql: str
+    values: Sequence[Any]
+    names: Sequence[str]
+    types: Sequence[str]
+    slots: list[int] = field(default_factory=list)
+
+
+def _part(number: int, compiler: Any) -> _Part | None:
+    """The compiled queryset; None if it has no rows for certain."""
+    try:
+        sql, values = compiler.as_sql(with_col_aliases=True)
+    except EmptyResultSet:
+        return None
+    if compiler.query.order_by and not compiler.query.is_sliced:
+        sql += " LIMIT 2147483647"  # SQLite would ignore the order of a subquery without a limit
+    types = [each[0].output_field.db_type(connection).partition("(")[0] for each in compiler.select]
+    names = [connection.ops.quote_name(each[2]) for each in compiler.select]
+    return _Part(number, sql, values, names, types)
+
+
+def _fetch_parts(parts: Sequence[_Part]) -> list[Any]:
+    """The rows of all parts: the part's number, then its columns in its slots, which parts share by type."""
+    slots: list[str] = []
+    for part in parts:
+        free = dict(enumerate(slots))
+        for kind in part.types:
+            slot = next((each for each, other in free.items() if other == kind), len(slots))
+            if slot == len(slots):
+                slots.append(kind)
+            free.pop(slot, None)
+            part.slots.append(slot)
+    selects = []
+    for part in parts:
+        names = dict(zip(part.slots, part.names, strict=True))
+        columns = [names.get(slot) or f"CAST(NULL AS {kind})" for slot, kind in enumerate(slots)]
+        selects.append(f"SELECT {part.number}, {', '.join(columns)} FROM ({part.sql}) part{part.number}")
+    return fetch_all(" UNION ALL ".join(selects), [value for part in parts for value in part.values])
+
+
+def _fill(queryset: Any, compiler: Any, rows: Sequence[Sequence[Any]]) -> None:
+    """Lets Django make the queryset's results from rows that are already read."""
+    own = queryset._query
+    compiler.execute_sql = lambda *args, **kwargs: [rows]
+    # The setter of ``query`` would change the form of the rows.
+    queryset._query = own.chain()
+    queryset._query.get_compiler = lambda *args, **kwargs: compiler
+    queryset._fetch_all()
+    queryset._query = own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -57,6 +58,13 @@ class Actor:
     def shared_run_team_ids(self) -> frozenset[int]:
         """The ids of the user's teams in which all members may read runs."""
         return frozenset(team for team, _, readers in self._memberships if readers == RunReaders.TEAM)
+
+    @classmethod
+    def of_session(cls, user: User, memberships: Sequence[tuple[int, str, str]]) -> Actor:
+        """The actor of a session whose user and memberships are already read."""
+        found = cls(user=user)
+        found.__dict__["_memberships"] = list(memberships)
+        return found
 
     def detached(self) -> Actor:
         """A copy of the actor that has read its memberships and does not reference the request."""

@@ -1,6 +1,9 @@
 """Differences between a source and its last import."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+
+from django.db.models import QuerySet
 
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -56,13 +59,12 @@ def detect_drift(source: Source, actor: Actor) -> Drift:
     """
     require(actor, Action.PUBLISH, team=source.team)
     now = check_source(source, actor).now if source.kind == SourceKind.GIT else None
-    return Drift(now, source.last_revision, tuple(overwritten_skills(source, actor)))
+    return Drift(now, source.last_revision, tuple(overwritten_skills([source], actor)))
 
 
-def overwritten_skills(source: Source, actor: Actor) -> list[Skill]:
-    """The source's skills that the actor may see and whose latest version does not come from an import,
+def overwritten_skills(sources: Collection[Source], actor: Actor) -> QuerySet[Skill]:
+    """The sources' skills that the actor may see and whose latest version does not come from an import,
     sorted by slug.
     """
-    skills = Skill.objects.visible_to(actor).filter(origin=source, latest__isnull=False)
-    rows = skills.select_related("team", "latest").order_by("slug")
-    return [skill for skill in rows if skill.latest and not skill.latest.provenance]
+    skills = Skill.objects.visible_to(actor).filter(origin__in=sources, latest__provenance={})
+    return skills.select_related("team", "latest").defer("latest__manifest", "latest__body").order_by("slug")

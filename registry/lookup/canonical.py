@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from registry.batched_writes import Batch
@@ -17,9 +17,7 @@ from registry.packages.problems import LazyMessage, gettext_noop
 from registry.packages.version_numbers import normalise
 
 PREFIX = "_canonical_"
-_CANONICALS = PreparedQuery(
-    lambda skill: Canonical.objects.filter(skill_id=skill).exclude(digest="").order_by("pk"), int
-)
+_CANONICALS = PreparedQuery(lambda skill: canonicals_of(skill), int)
 _DEDUPE_WINDOW = timedelta(seconds=60)
 _SKILL_DIR_VARIABLE = "${CLAUDE_SKILL_DIR}"
 
@@ -71,6 +69,11 @@ def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
     if version.is_held:
         return LazyMessage(_HELD)
     return LazyMessage(_YANKED) if version.yanked_at else None
+
+
+def canonicals_of(skill_id: int) -> QuerySet[Canonical]:
+    """The canonical names that are pinned to versions of the skill, the oldest first."""
+    return Canonical.objects.filter(skill_id=skill_id).exclude(digest="").order_by("pk")
 
 
 def canonical_for_skill(skill: Skill) -> Canonical | None:

@@ -1,5 +1,7 @@
 """Finds teams, skills and versions by name. Raises NOT_FOUND for those that the actor may not see."""
 
+from collections.abc import Collection
+
 from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
 from registry.core.sql import PreparedQuery
@@ -73,6 +75,27 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held
     if version.is_held and not include_held:
         raise errors.VERSION_HELD.refusal(version=str(version))
     return version
+
+
+def find_plain_versions(names: Collection[tuple[str, str]], actor: Actor) -> dict[tuple[str, str], Version]:
+    """The versions of those ``names``, pairs of "team/slug" and exact number ("" for the latest), that are
+    not held and whose skill has this address and is neither merged nor purged. ``find_version`` may find the
+    others, too.
+    """
+    slugs = {label.rpartition("/")[2] for label, _number in names}
+    found = Skill.objects.select_related("team", "latest").filter(slug__in=slugs)
+    skills = {str(skill): skill for skill in found if is_visible_skill(skill, actor)}
+    own = {skills[label].pk for label, _number in names if label in skills}
+    numbers = {number for _label, number in names if number}
+    rows = Version.objects.filter(skill__in=own, number__in=numbers).defer("body")
+    exact = {(row.skill_id, row.number): row for row in rows} if numbers else {}
+    versions: dict[tuple[str, str], Version] = {}
+    for label, number in names:
+        if skill := skills.get(label):
+            version = exact.get((skill.pk, number)) if number else skill.latest
+            if version and not version.is_held and _may_see(version, skill, actor):
+                versions[label, number] = version
+    return versions
 
 
 def find_version_by_label(name: str, actor: Actor, *, include_held: bool = False) -> Version:
@@ -199,7 +222,8 @@ def _channel_version(skill: Skill, name: str, actor: Actor) -> Version | None:
 
 
 def _exact_version(skill: Skill, number: str, actor: Actor) -> Version | None:
-    version = _VERSIONS.first(skill.pk, number)
+    latest = skill.latest
+    version = latest if latest and latest.number == number else _VERSIONS.first(skill.pk, number)
     if version is None and (tombstone := skill.tombstones.filter(number=number).first()):
         raise errors.PURGED.refusal(name=f"{skill}@{number}", reason=tombstone.reason)
     return version if version and _may_see(version, skill, actor) else None

@@ -1,5 +1,6 @@
 """Converts match results to API documents, with what the caller may do with each skill."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 from urllib.parse import quote
@@ -11,9 +12,9 @@ from registry.identity.permissions import Action, may
 from registry.identity.teams import calling_team
 from registry.index.abilities import Ability, detect_abilities
 from registry.matching.match import Match, MatchReason, MatchResult
-from registry.models import Skill, Version
+from registry.models import Skill, Team, Version
 from registry.packages.manifest.manifest import manifest_of
-from registry.rules.decision import Outcome, decide, is_unattended
+from registry.rules.decision import Outcome, decide, is_unattended, teams_with_denials
 
 
 @dataclass(frozen=True)
@@ -27,18 +28,32 @@ class _AnsweredVersion:
 
 
 def match_document(found: MatchResult, actor: Actor) -> dict[str, Any]:
+    teams = _calling_teams([each.skill for each in found.rows], actor)
+    denying = teams_with_denials({team.pk for team in teams.values() if team})
     return {
         "query": found.request.utterance,
         "none": found.none,
-        "results": [_match_row(each, actor) for each in found.rows],
+        "results": [_match_row(each, actor, teams[each.skill.pk], denying) for each in found.rows],
     }
 
 
-def _match_row(found: Match, actor: Actor) -> dict[str, Any]:
+def _calling_teams(skills: Sequence[Skill], actor: Actor) -> dict[int, Team | None]:
+    """The team for which the actor would run each skill, by skill id. Skills of other teams share one."""
+    found: dict[int, Team | None] = {}
+    for skill in skills:
+        is_own = actor.is_administrator or skill.team_id in actor.team_ids
+        key = skill.team_id if is_own else 0
+        if key not in found:
+            found[key] = calling_team(actor, skill)
+    return {skill.pk: found.get(skill.team_id, found.get(0)) for skill in skills}
+
+
+def _match_row(found: Match, actor: Actor, team: Team | None, denying: Collection[int]) -> dict[str, Any]:
     skill, answered = found.skill, _answered_version(found.skill)
     has, number = answered.has, answered.version.number if answered.version else None
     runs = Ability.RUN in has and may(actor, Action.RUN, skill=skill)
-    outcome = _permission_outcome(skill, answered.version, actor) if runs else "allow"
+    is_open = not is_unattended(actor) and (team is None or team.pk not in denying)
+    outcome = "allow" if is_open or not runs else _permission_outcome(answered.version, team, actor)
     schema = absolute_url(f"/api/v1/skills/{quote(str(skill))}/versions/{quote(number or 'latest')}")
     return {
         "skill": str(skill.resolved_canonical or skill),
@@ -79,11 +94,11 @@ def _answered_version(skill: Skill) -> _AnsweredVersion:
     return _AnsweredVersion(skill.latest, skill.name, skill.description, Ability(skill.abilities))
 
 
-def _permission_outcome(skill: Skill, version: Version | None, actor: Actor) -> Outcome:
+def _permission_outcome(version: Version | None, team: Team | None, actor: Actor) -> Outcome:
     """The outcome of the run rules: allow, ask or deny. For a person, ``allow`` replaces ``ask``, because a
     person who starts a run also approves it.
     """
     if version is None:
         return "allow"
-    outcome = decide(version, team=calling_team(actor, skill), token=actor.token).outcome
+    outcome = decide(version, team=team, token=actor.token).outcome
     return "allow" if outcome == "ask" and not is_unattended(actor) else outcome

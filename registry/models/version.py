@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
+from django.utils.functional import cached_property
 
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
@@ -11,6 +12,7 @@ from registry.models.skill import Skill
 
 if TYPE_CHECKING:
     from registry.identity.actors import Actor
+    from registry.models.entry_needs import EntryNeeds
 
 
 _HELD = models.Q(held_at__isnull=False, released_at=None)
@@ -77,6 +79,11 @@ class Version(models.Model):
     reported_at = models.DateTimeField(null=True, blank=True)
 
     objects = VersionQuerySet.as_manager()
+
+    @cached_property
+    def ordered_needs(self) -> models.QuerySet[EntryNeeds]:
+        """The needs of the version's scripts, sorted by path, read once per instance."""
+        return self.script_needs.order_by("path")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_number_per_skill")]

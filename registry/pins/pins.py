@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import PinnedSkill, Skill, User
 
@@ -16,14 +17,20 @@ def unpin(user: User, skill: Skill) -> None:
     PinnedSkill.objects.filter(user=user, skill=skill).delete()
 
 
-def is_pinned(actor: Actor, skill: Skill) -> bool:
-    return actor.user is not None and PinnedSkill.objects.filter(user=actor.user, skill=skill).exists()
+@reader
+def is_pinned(actor: Actor, skill: Skill) -> Reads[bool]:
+    if actor.user is None:
+        return False
+    yield (found := PinnedSkill.objects.filter(user=actor.user, skill=skill))
+    return bool(found)
 
 
-def list_pinned_skills(actor: Actor) -> list[Skill]:
+@reader
+def list_pinned_skills(actor: Actor) -> Reads[list[Skill]]:
     """The pinned skills that the actor may still see, most recently pinned first; at most ``MAX_SHOWN``."""
     if actor.user is None:
         return []
     skills = Skill.objects.visible_to(actor).filter(pins__user=actor.user, latest__isnull=False)
     rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    return list(rows.order_by("-pins__pk")[:MAX_SHOWN])
+    yield (pinned := rows.order_by("-pins__pk")[:MAX_SHOWN])
+    return list(pinned)

@@ -11,7 +11,7 @@ from registry.core import text
 from registry.core.errors import NOT_FOUND
 from registry.identity import audit
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, may, require
+from registry.identity.permissions import Action, in_scope, may, require, teams_where
 from registry.index import postings
 from registry.models import Finding, ReportState, Skill, Suppression, Team, Version
 from registry.packages.archive.repack import read_repacked
@@ -97,9 +97,11 @@ def find_finding(version: Version, uid: str) -> Finding:
 
 def list_held_versions(actor: Actor) -> QuerySet[Version]:
     """Held versions in the teams that the actor reviews for, longest held first."""
-    teams = [team.pk for team in Team.objects.visible_to(actor) if may(actor, Action.REVIEW, team=team)]
+    teams = Team.objects.filter(archived_at=None)
+    if not (actor.is_administrator and in_scope(actor, Action.REVIEW)):
+        teams = teams.filter(pk__in=teams_where(actor, Action.REVIEW))
     held = Version.objects.visible_to(actor).filter(held_at__isnull=False, released_at=None)
-    held = held.filter(skill__team__in=teams, skill__in=Skill.objects.resolvable_by(actor))
+    held = held.filter(skill__team__in=teams.values("pk"), skill__in=Skill.objects.resolvable_by(actor))
     return held.select_related("skill__team", "published_by").defer("manifest", "body").order_by("held_at")
 
 

@@ -1,19 +1,24 @@
 """Finds the skills that a rule's name covers, and the rule names that match a skill."""
 
+from collections.abc import Iterable
+
 from django.db.models import Q, QuerySet
 
 from registry.identity.actors import Actor
-from registry.models import Skill, Team, Visibility
+from registry.models import Canonical, Skill, Team, Visibility
 from registry.packages.rule_names import PREFIX_MARK, is_prefix
 
 _CANONICAL = "_canonical_"
 
 
-def rule_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
+def rule_names(
+    skill: Skill, team: Team | None, canonicals: Iterable[Canonical] | None = None
+) -> tuple[str, ...]:
     """The names by which rules match the skill: team/slug, its canonical names and, if the skill is canonical
-    or owned by ``team``, the bare slug.
+    or owned by ``team``, the bare slug. ``canonicals`` are the skill's, if the caller has read them.
     """
-    canonical = tuple(str(row) for row in skill.canonicals.all() if row.version_id)
+    rows = skill.canonicals.all() if canonicals is None else canonicals
+    canonical = tuple(str(row) for row in rows if row.version_id)
     bare = (skill.slug,) if canonical or _is_own(skill, team) else ()
     return (str(skill), *bare, *canonical)
 

@@ -4,17 +4,18 @@ fields.
 If none of these decides, the outcome is "ask".
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from registry.additions.additions import effective_manifest
 from registry.core.addresses import absolute_url
+from registry.core.sql import evaluate
 from registry.identity.actors import Actor
 from registry.lookup.canonical import unavailable_reason
-from registry.models import Effect, Rule, Team, Token, Version
+from registry.models import Canonical, Effect, Rule, Team, Token, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.problems import Refusal
 from registry.packages.rule_names import PREFIX_MARK, is_prefix, matches
@@ -102,11 +103,14 @@ def run_page(version: Version) -> str:
 
 def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Decision:
     """The decision for agents of ``team``. ``token`` is the agent's token, whose rules apply too."""
-    rules = _effective_rules(team, token)
-    names = rule_names(version.skill, team)
+    rows, canonicals = _rule_rows(team, token), version.skill.canonicals.select_related("version__skill")
+    evaluate(rows, canonicals)
+    rules = _effective_rules(rows, team)
+    names = rule_names(version.skill, team, canonicals)
     is_own = team is not None and version.skill.team_id == team.pk
-    requested = version_permissions(version)
-    unsafe = unsafe_properties(effective_manifest(version), has_scripts=has_scripts(version))
+    scripts = has_scripts(version)
+    requested = version_permissions(version, has_scripts=scripts)
+    unsafe = unsafe_properties(effective_manifest(version), has_scripts=scripts)
     unsafe = tuple(name for name in unsafe if not (is_own and name in SAFE_WITHIN_TEAM))
 
     def result(
@@ -120,7 +124,7 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
     deny_rules = [rule for rule in rules if rule.effect == Effect.DENY]
     if deny_rules and (rule := _first_match(deny_rules, (*names, *former_names(version.skill, team)))):
         return result("deny", "rule", rule)
-    canonical_grant = _canonical_grant(version, requested)
+    canonical_grant = _canonical_grant(canonicals, requested)
     if canonical_grant is not None and not requested.beyond(canonical_grant):
         return result("allow", "canonical")
     allow_rules = [rule for rule in rules if rule.effect == Effect.ALLOW and matches(rule.name, names)]
@@ -167,17 +171,27 @@ def require_allowed_for(decision: Decision, actor: Actor) -> None:
         raise _approval_refusal(decision)
 
 
-def _effective_rules(team: Team | None, token: Token | None) -> list[Rule]:
-    """The active rules of team and token: exact names before prefixes, then longer names before shorter ones,
-    then the team's before the token's. A token's allow rules count only if its owner may grant permissions in
-    ``team``.
+def teams_with_denials(teams: Collection[int]) -> frozenset[int]:
+    """Those of the teams with these ids that have an active deny rule. All versions in the others are allowed
+    to people.
     """
+    rules = active_rules().filter(team__in=teams, effect=Effect.DENY).order_by()
+    return frozenset(rules.values_list("team_id", flat=True).distinct())
+
+
+def _rule_rows(team: Team | None, token: Token | None) -> QuerySet[Rule]:
+    """The active rules of team and token."""
     owned = Q(team=team) if team else Q(pk=None)
     if token and token.pk:  # a webhook's token has no row
         owned |= Q(token=token)
-    if not (team or token):
-        return []
-    rows = active_rules().filter(owned).select_related("team", "token")
+    return active_rules().filter(owned).select_related("team", "token")
+
+
+def _effective_rules(rows: Iterable[Rule], team: Team | None) -> list[Rule]:
+    """The rules of ``rows`` in the order in which they count: exact names before prefixes, then longer names
+    before shorter ones, then the team's before the token's. A token's allow rules count only if its owner may
+    grant permissions in ``team``.
+    """
     rules = [
         rule
         for rule in rows
@@ -192,11 +206,12 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
     return next((rule for rule in rules if matches(rule.name, names)), None)
 
 
-def _canonical_grant(version: Version, requested: RequestedPermissions) -> RequestedPermissions | None:
+def _canonical_grant(
+    rows: Iterable[Canonical], requested: RequestedPermissions
+) -> RequestedPermissions | None:
     """The permissions that an available canonical version declares, or None if there is none. Prefers a
     version that has all of ``requested``. Additions are excluded: no administrator has approved them.
     """
-    rows = version.skill.canonicals.select_related("version__skill")
     pinned = [row.version for row in rows if row.version and not unavailable_reason(row)]
     grants = [declared_permissions(each) for each in pinned]
     return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)

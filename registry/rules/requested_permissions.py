@@ -23,9 +23,15 @@ def has_scripts(version: Version) -> bool:
     return Ability.SCRIPT in detect_abilities(version, manifest_of(version.manifest))
 
 
-def version_permissions(version: Version) -> RequestedPermissions:
-    """The permissions of the version's manifest and of its additions."""
-    requested = requested_permissions(effective_manifest(version), has_scripts=has_scripts(version))
+_has_scripts = has_scripts
+
+
+def version_permissions(version: Version, *, has_scripts: bool | None = None) -> RequestedPermissions:
+    """The permissions of the version's manifest and of its additions. ``has_scripts`` is whether the version
+    has scripts, if the caller knows.
+    """
+    scripts = _has_scripts(version) if has_scripts is None else has_scripts
+    requested = requested_permissions(effective_manifest(version), has_scripts=scripts)
     libraries = {f"library: {name}" for name in additions_of(version).library}
     return replace(requested, properties=requested.properties | libraries) if libraries else requested
 

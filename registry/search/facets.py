@@ -1,11 +1,13 @@
 """Counts facets: the number of visible skills for each filter value."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from registry.core.sql import Reads, count_rows, gather, read_together, reads_of
 from registry.identity.actors import Actor
 from registry.models import Skill, Tag, Team
 from registry.models.skill import visible_scopes
@@ -47,9 +49,11 @@ def facets(
     """
     filtered = [name for name in names if getattr(filters, name)]
     unfiltered = [name for name in names if name not in filtered]
-    counted = _count(text, filters, actor, unfiltered, found.counted if found else None)
-    for name in filtered:
-        counted |= _count(text, filters.without(name), actor, [name])
+    counts = read_together(
+        _count(text, filters, actor, unfiltered, found.counted if found else None),
+        *(_count(text, filters.without(name), actor, [name]) for name in filtered),
+    )
+    counted = {name: values for each in counts for name, values in each.items()}
     return {name: _most_common(counted[name], limit) for name in names}
 
 
@@ -63,9 +67,9 @@ def _count(
     actor: Actor,
     names: Collection[str],
     keys: Sequence[int] | None = None,
-) -> _Counts:
+) -> Reads[_Counts]:
     if not text.strip():
-        return _count_all(filters, actor, names)
+        return (yield from _count_all(filters, actor, names))
     keys = matching_skill_ids(text, actor, filters, limit=MAX_COUNTED_SKILLS) if keys is None else keys
     found: _Counts = {name: Counter() for name in CATALOG_FACETS}
     for tag, team, *values, abilities, language, count in sql.facet_rows(keys) if names else ():
@@ -80,39 +84,48 @@ def _count(
     return {name: found[name] for name in names}
 
 
-def _count_all(filters: Filters, actor: Actor, names: Collection[str]) -> _Counts:
-    """The counts of all searchable skills, with a statement for each index that covers their columns."""
+def _count_all(filters: Filters, actor: Actor, names: Collection[str]) -> Reads[_Counts]:
+    """The counts of all searchable skills, with a query for each index that covers their columns."""
     skills = filters.narrow(Skill.objects.searchable_by(actor)).order_by()
     found: _Counts = {name: Counter() for name in names}
+    tags, kinds = _tag_rows(filters, actor), skills.values_list("type", "abilities").annotate(Count("pk"))
+    in_chinese = count_rows(skills.filter(LANGUAGE_FILTERS["zh"]))
+    wanted = {"tag": tags, "kind": kinds, "language": in_chinese}
+    reads: list[Reads[Any]] = [reads_of(*(rows for name, rows in wanted.items() if name in names))]
     if {"team", "language", *_COLUMN_FACETS} & set(names):
-        found |= _count_columns(skills)
+        reads.append(_count_columns(skills))
+    _others, *columns = yield from gather(*reads)
+    for each in columns:
+        found |= each
     if "tag" in names:
-        found["tag"] = Counter(dict(_tag_rows(filters, actor)))
+        found["tag"] = Counter(dict(tags))
     if "kind" in names:
-        for type_, abilities, count in skills.values_list("type", "abilities").annotate(Count("pk")):
+        for type_, abilities, count in kinds:
             found["kind"][kind_name(type_, abilities)] += count
     if "language" in names:
-        chinese = skills.filter(LANGUAGE_FILTERS["zh"]).count()
+        chinese = sum(in_chinese)
         counts = {"zh": chinese, "en": found["team"].total() - chinese}
         found["language"] = Counter({name: count for name, count in counts.items() if count})
     return {name: found[name] for name in names}
 
 
-def _count_columns(skills: QuerySet[Skill]) -> _Counts:
+def _count_columns(skills: QuerySet[Skill]) -> Reads[_Counts]:
     """The counts of teams and columns, from a covering index."""
     teams: Counter[int] = Counter()
     found: _Counts = {name: Counter() for name in _COLUMN_FACETS}
-    for team, *values, count in skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk")):
+    yield (rows := skills.values_list("team_id", *_COLUMN_FACETS).annotate(Count("pk")))
+    for team, *values, count in rows:
         teams[team] += count
         for name, value in zip(_COLUMN_FACETS, values, strict=True):
             if value:
                 found[name][value] += count
-    slugs = dict(Team.objects.filter(pk__in=teams).values_list("pk", "slug")) if teams else {}
+    yield (named := Team.objects.filter(pk__in=list(teams)).values_list("pk", "slug"))
+    slugs = dict(named)
     found["team"] = Counter({slugs[key]: count for key, count in teams.items()})
     return found
 
 
-def _tag_rows(filters: Filters, actor: Actor) -> Iterable[tuple[str, int]]:
+def _tag_rows(filters: Filters, actor: Actor) -> QuerySet[Tag, tuple[str, int]]:
     tags = Tag.objects.exclude(scope="").order_by()
     if not actor.is_administrator:
         tags = tags.filter(scope__in=visible_scopes(actor))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from django.db import transaction
 
-from registry.core.sql import PreparedQuery
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.index import postings
 from registry.matching import match as matching
@@ -23,9 +23,6 @@ from registry.trigger_tests.errors import TRIGGER_NOT_MET, TRIGGER_TESTS_PASSED,
 MAX_RANK = 5  # a skill that must match has to be among this many best matches
 MAX_SITE_TESTS = 50  # tests stored on the site that are evaluated, newest first
 _NO_SKILL = "…"
-_RESULTS = PreparedQuery(
-    lambda version: TriggerTestResult.objects.filter(version_id=version).order_by("pk"), int
-)
 
 
 @dataclass(frozen=True)
@@ -147,11 +144,13 @@ def _evaluate(test: _Test, skill: Skill, actor: Actor) -> TriggerTestOutcome:
     return TriggerTestOutcome(test.utterance, test.must_match, test.origin, test.line, place, first)
 
 
-def stored_results(version: Version, actor: Actor) -> list[TriggerTestResult]:
+@reader
+def stored_results(version: Version, actor: Actor) -> Reads[list[TriggerTestResult]]:
     """Stored trigger-test results of the version. Includes tests that are not in the package only if
     ``actor`` is an administrator or in the skill's team.
     """
-    rows = _RESULTS.all(version.pk)
-    if actor.is_administrator or version.skill.team_id in actor.team_ids:
-        return rows
-    return [row for row in rows if row.origin == TriggerTestOrigin.PACKAGE]
+    rows = version.trigger_test_results.order_by("pk")
+    if not (actor.is_administrator or version.skill.team_id in actor.team_ids):
+        rows = rows.filter(origin=TriggerTestOrigin.PACKAGE)
+    yield rows
+    return list(rows)

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
+from registry.core.sql import Reads, reader
 from registry.models import ActivationDay, ActivationTrigger, Skill, Team, UnknownActivation, UseKind
 from registry.usage.recording import record_use
 
@@ -32,9 +33,11 @@ def record_unknown(team: Team, name: str) -> None:
     rows.filter(pk=row.pk).update(count=F("count") + 1, last_at=timezone.now())
 
 
-def activations_by_trigger(skill: Skill) -> dict[str, int]:
+@reader
+def activations_by_trigger(skill: Skill) -> Reads[dict[str, int]]:
     """The number of reported activations of the skill by trigger, zeros included."""
-    counts = dict(skill.activation_days.values_list("trigger").annotate(n=Sum("count")).order_by())
+    yield (rows := skill.activation_days.values_list("trigger").annotate(n=Sum("count")).order_by())
+    counts = dict(rows)
     return {trigger.value: counts.get(trigger.value, 0) for trigger in ActivationTrigger}
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
-from registry.core.sql import PreparedQuery
+from registry.core.sql import PreparedQuery, Reads, reader
 from registry.identity.actors import Actor
 from registry.index.skill_rows import assume_utc
 from registry.models import Skill
@@ -233,26 +233,34 @@ def _advance(rows: list[_RankedRow], position: ScorePosition, cut: datetime) -> 
     return position
 
 
-def uses_by_day(skill: Skill, *, now: datetime | None = None) -> list[DailyUses]:
+@reader
+def uses_by_day(skill: Skill, *, now: datetime | None = None) -> Reads[list[DailyUses]]:
     """Uses on each of the last 90 days, oldest first, including days without uses."""
     today = (now or timezone.now()).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
-    rows = skill.use_days.filter(day__gte=first).values_list("day", "kind").annotate(n=Sum("count"))
+    rows = (
+        skill.use_days.filter(day__gte=first).values_list("day", "kind").annotate(n=Sum("count")).order_by()
+    )
     counts: defaultdict[date, dict[str, int]] = defaultdict(dict)
-    for day, kind, number in rows.order_by():
+    yield rows
+    for day, kind, number in rows:
         counts[day][kind] = number
     days = (first + timedelta(days=n) for n in range(HISTORY_DAYS))
     return [DailyUses(day, counts.get(day, {})) for day in days]
 
 
-def uses_by_kind(skill: Skill) -> dict[str, int]:
-    return dict(skill.use_days.values_list("kind").annotate(n=Sum("count")).order_by())
+@reader
+def uses_by_kind(skill: Skill) -> Reads[dict[str, int]]:
+    yield (rows := skill.use_days.values_list("kind").annotate(n=Sum("count")).order_by())
+    return dict(rows)
 
 
-def uses_by_version(skill: Skill) -> dict[str, Counter[str]]:
+@reader
+def uses_by_version(skill: Skill) -> Reads[dict[str, Counter[str]]]:
     """Use counts by version number and kind. Uses without a version are under ""."""
     rows = skill.use_days.values_list("version", "kind").annotate(n=Sum("count")).order_by()
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    yield rows
     for version, kind, number in rows:
         counts[version][kind] = number
     return counts

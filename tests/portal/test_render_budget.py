@@ -1,4 +1,4 @@
-"""No page and no API answer built from 1 MB of hostile content costs more than its budget.
+"""No page needs more than 8 queries, and none built from 1 MB of hostile content costs more than its budget.
 
 The budget is 300 ms of CPU time, which ``bench render`` measures, and 20 MB. These tests allow twice the
 time, as a busy machine is slower.
@@ -6,20 +6,26 @@ time, as a busy machine is slower.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from portal.pages.skill.presenters.file_tree import file_tree
 from portal.presenters.content import markdown
 from portal.presenters.content.source import source
 from portal.presenters.skill.comparison import line_groups
-from registry.models import Import, ImportRow, Source
+from registry.models import Import, ImportRow, Source, User
 from registry.packages.archive.repack import repack
 from registry.packages.compare.lines import compare_texts
 from registry.packages.errors import FRONT_MATTER_MISSING
 from registry.versions.content.edit import version_files
 from registry.versions.publishing.version_rows import serialize_problem
 from tests import measuring
+from tests.demo.pages import SIGNED_OUT, demo_pages, fill_records
+from tests.demo.seed import seed
 from tests.factories.heavy_content import PACKAGES, RUNS, make_heavy_run, publish_heavy
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
@@ -55,6 +61,49 @@ ALWAYS = {
         "/api/v1/me/export",
     ),
 }
+
+
+MAX_QUERIES, MAX_BYTES_OF_PAGE = 8, 60_000
+MORE_QUERIES = {  # searches that ask the matcher too, and lists that rank all skills
+    "/skills/listing/": 20,
+    "/skills/?q=zzzz": 10,
+    "/skills/?q=check+an+invoice": 15,
+    "/skills/?q=tea+on+mars": 10,
+    "/skills/?q=invoise": 12,
+    "/skills/match/test/?q=check+an+invoice": 13,
+}
+SAMPLES_RUNS = "/runs/batches/new/"  # examines the requests of ten runs, each as a request of its own
+
+
+@pytest.mark.slow(reason="opens every page of the demo site")
+def test_pages_need_few_queries_and_bytes(browse):
+    seed(runs=60)
+    paths = [path for path in demo_pages(fill_records()) if not path.startswith(SAMPLES_RUNS)]
+    alice, root = (browse(User.objects.get(username=name)) for name in ("alice", "root"))
+    pages = [page for path in paths if (page := _page(root if path.startswith("/site/") else alice, path))]
+    pages += [page for path in SIGNED_OUT if (page := _page(browse(), path))]
+    assert len(pages) > 120
+    assert not [page for page in pages if page.queries > MORE_QUERIES.get(page.path, MAX_QUERIES)]
+    assert not [page for page in pages if page.bytes > MAX_BYTES_OF_PAGE]
+
+
+class _Page(NamedTuple):
+    path: str
+    queries: int
+    bytes: int
+
+
+def _page(client, path):
+    """What the page needs, of two requests: the first one fills caches. None if it is no page of the user."""
+    with CaptureQueriesContext(connection) as queries:
+        response = client.get(path)
+    if response.status_code != 200 or "html" not in response.get("Content-Type", ""):
+        response.close()
+        return None
+    if len(queries) > MAX_QUERIES:
+        with CaptureQueriesContext(connection) as queries:
+            client.get(path)
+    return _Page(path, len(queries), len(response.getvalue()))
 
 
 def check(client, paths, always):

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from django.db import transaction
 from django.utils import timezone
 
+from registry.core.sql import Reads, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from worker.annotations.access import lock_for_change
@@ -54,9 +55,12 @@ def label_name(text: str) -> str:
     return name
 
 
-def labels_of(runs: Iterable[Run]) -> dict[int, list[str]]:
+@reader
+def labels_of(runs: Iterable[Run]) -> Reads[dict[int, list[str]]]:
     """Maps each run's primary key to its labels in alphabetical order. Omits runs without labels."""
     found: dict[int, list[str]] = {}
-    for key, name in RunLabel.objects.filter(run__in=list(runs)).order_by("name").values_list("run", "name"):
+    labels = RunLabel.objects.filter(run__in=list(runs)).order_by("name").values_list("run", "name")
+    yield labels
+    for key, name in labels:
         found.setdefault(key, []).append(name)
     return found

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import Version
@@ -56,21 +57,31 @@ class CaseResults:
         return any(row.state == "running" for row in self.rows)
 
 
-def case_results(version: Version, actor: Actor) -> CaseResults:
+@reader
+def case_results(version: Version, actor: Actor) -> Reads[CaseResults]:
     """The results of the version's test cases. Requires ``Action.SETTINGS``.
 
     The state is unknown for a run that the actor can't read or whose content was erased.
     """
     require(actor, Action.SETTINGS, skill=version.skill)
-    packaged = cases_of(version)
-    results = {row.name: row for row in CaseResult.objects.filter(version=version)}
-    runs = Run.objects.readable_by(actor).filter(pk__in=[row.run_id for row in results.values()])
+    found = CaseResult.objects.filter(version=version)
+    packaged, _found = yield from gather(cases_of.reads(version), reads_of(found))
+    results = {row.name: row for row in found}
+    keys = [row.run_id for row in found if row.run_id]
+    runs, files = Run.objects.readable_by(actor).filter(pk__in=keys), Artifact.objects.filter(run__in=keys)
+    artifacts = files.values_list("run_id", "path")
+    yield runs, artifacts
     readable = {run.pk: run for run in runs}
-    rows = tuple(_row(case, results.get(case.name), readable) for case in packaged.cases)
+    rows = tuple(_row(case, results.get(case.name), readable, list(artifacts)) for case in packaged.cases)
     return CaseResults(rows, packaged.problems)
 
 
-def _row(case: PackagedCase, result: CaseResult | None, readable: Mapping[int, Run]) -> CaseRow:
+def _row(
+    case: PackagedCase,
+    result: CaseResult | None,
+    readable: Mapping[int, Run],
+    artifacts: Sequence[tuple[int, str]],
+) -> CaseRow:
     if result is None:
         return CaseRow(case, "not_run")
     if result.problem:
@@ -82,8 +93,8 @@ def _row(case: PackagedCase, result: CaseResult | None, readable: Mapping[int, R
         return CaseRow(case, "unknown", run)
     if run.status in _UNDER_WAY:
         return CaseRow(case, "running", run)
-    artifacts = tuple(Artifact.objects.filter(run=run).values_list("path", flat=True))
-    found = _differences(case.expect, run.status, run.failure_code, _output(run), artifacts)
+    own = tuple(path for key, path in artifacts if key == run.pk)
+    found = _differences(case.expect, run.status, run.failure_code, _output(run), own)
     return CaseRow(case, "failed" if found else "passed", run, differences=found)
 
 

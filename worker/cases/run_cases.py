@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from registry.core.sql import Reads, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -16,9 +17,11 @@ from worker.protocols.call import Request
 from worker.runs.request import request_run
 
 
-def cases_of(version: Version) -> PackagedCases:
+@reader
+def cases_of(version: Version) -> Reads[PackagedCases]:
     """The test cases in the version's package; empty if the package has no file ``CASES_YAML``."""
-    if not version.files.filter(path=CASES_YAML).exists():
+    yield (found := version.files.filter(path=CASES_YAML))
+    if not found:
         return PackagedCases()
     return parse_cases(open_package(version.digest).read(CASES_YAML))
 

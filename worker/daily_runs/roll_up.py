@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection, transaction
 
+from registry.core.sql import Reads, reader
 from worker.models import Attempt, DailyRuns, Run
 from worker.queue.states import ENDED
 
@@ -62,17 +63,22 @@ def roll_up_all(is_stopped: Callable[[], bool] = lambda: False) -> None:
         pass
 
 
-def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:
+@reader
+def figures_of(runs: Sequence[int]) -> Reads[dict[Key, Figures]]:
     """The figures of the ended runs with these primary keys; omits runs of test cases and of purged
     skills.
     """
     found: defaultdict[Key, Figures] = defaultdict(Figures)
-    attempts = _attempts(runs)
     rows = Run.objects.without_cases().filter(pk__in=runs, skill__isnull=False)
     columns = (
         "pk", "skill_id", "created_at", "version_number", "team_id", "caller_id", "status", "failure_code",
         "started_at", "finished_at", "cached_from_id",
     )  # fmt: skip
+    counted = rows.order_by().values_list(*columns)
+    last = Attempt.objects.filter(run__in=runs).order_by("run_id", "number")
+    documents = last.values_list("run", "sandbox", "network")
+    yield counted, documents
+    attempts = {run: (sandbox, network) for run, sandbox, network in documents}
     for (
         pk,
         skill,
@@ -85,7 +91,7 @@ def figures_of(runs: Sequence[int]) -> dict[Key, Figures]:
         started,
         finished,
         cached,
-    ) in rows.order_by().values_list(*columns):
+    ) in counted:
         day = created.astimezone(UTC).date()
         figures = found[Key(skill, day, version, team or 0, caller or 0, status, code)]
         figures.runs += 1
@@ -102,14 +108,6 @@ def rounded_duration(started: datetime | None, finished: datetime | None) -> str
     if started is None or finished is None:
         return None
     return f"{float(f'{(finished - started) / timedelta(milliseconds=1):.3g}'):g}"
-
-
-def _attempts(runs: Sequence[int]) -> Mapping[int, tuple[Any, Any]]:
-    """Maps each run's primary key to the sandbox and network documents of its last attempt."""
-    rows = Attempt.objects.filter(run__in=runs).order_by("run_id", "number")
-    return {
-        run: (sandbox, network) for run, sandbox, network in rows.values_list("run", "sandbox", "network")
-    }
 
 
 def _add_attempt(figures: Figures, sandbox: Mapping[str, Any], network: Sequence[Mapping[str, Any]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from django.utils import timezone
 
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import PreparedQuery
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from worker.models import Notification, NotificationQuerySet
 
@@ -16,9 +16,6 @@ _RELATED = ("event__run", "event__skill__team", "event__version__skill__team", "
 _HEAVY = (
     *("event__run__request", "event__run__result", "event__run__files"),
     *("event__version__manifest", "event__version__body"),
-)
-_UNREAD = PreparedQuery(
-    lambda user: Notification.objects.filter(user_id=user, read_at=None).values_list("pk")[:1], int
 )
 
 
@@ -30,13 +27,12 @@ def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet
     return rows.filter(read_at=None) if unread else rows
 
 
-def unread_count(actor: Actor) -> int:
-    """The number of unread notifications, at most ``MAX_COUNT``. Every page shows it, so the query that
-    checks access to each of them runs only if there are any.
-    """
-    if actor.user is None or not _UNREAD.all(actor.user.pk):
-        return 0
-    return Notification.objects.visible_to(actor).filter(read_at=None)[:MAX_COUNT].count()
+@reader
+def unread_count(actor: Actor) -> Reads[int]:
+    """The number of unread notifications, at most ``MAX_COUNT``. Every page shows it."""
+    rows = Notification.objects.visible_to(actor).filter(read_at=None)
+    yield (unread := rows.values_list("pk", flat=True)[:MAX_COUNT])
+    return len(unread)
 
 
 def find(uid: str, actor: Actor) -> Notification:

@@ -1,14 +1,15 @@
 """The state of a version's dependency builds, and their retry, for pages, API and commands."""
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from registry.additions.additions import additions_of
 from registry.core.hooks import DependencyState
-from registry.core.sql import PreparedQuery
+from registry.core.sql import Reads, reader
 from registry.core.time import rfc3339
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -22,21 +23,17 @@ from worker.dependencies.queue import UNDER_WAY
 from worker.dependencies.runtimes.choice import declared_runtime, runtime_of
 from worker.models import DependencyBuild, DependencyBuildState, RuntimeChoice
 
-_BUILDS = PreparedQuery(
-    lambda version: DependencyBuild.objects.filter(versions=version).order_by("kind", "platform"), int
-)
 
-
-def builds_of(version: Version) -> list[DependencyBuild]:
+def builds_of(version: Version) -> QuerySet[DependencyBuild]:
     """The version's builds, one per language and platform, sorted by both."""
-    return _BUILDS.all(version.pk)
+    return DependencyBuild.objects.filter(versions=version).order_by("kind", "platform")
 
 
 def readiness_of(version: Version) -> DependencyState:
     return state_of(builds_of(version))
 
 
-def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
+def state_of(rows: Collection[DependencyBuild]) -> DependencyState:
     """The combined state of a version's builds: ``none`` if there are no builds, ``failed`` if any failed.
 
     Otherwise ``ready`` if each language has a ready or unused build for at least one platform, and
@@ -50,7 +47,7 @@ def state_of(rows: Sequence[DependencyBuild]) -> DependencyState:
     return "ready" if rows else "none"
 
 
-def rebuild_dependencies(version: Version, actor: Actor) -> list[DependencyBuild]:
+def rebuild_dependencies(version: Version, actor: Actor) -> QuerySet[DependencyBuild]:
     """Enqueues failed and missing builds, and records this in the audit log; returns all builds.
 
     Requires ``Action.RELEASE``. Raises PREPARATION_NONE if the version needs no build.
@@ -92,21 +89,24 @@ def cancel_builds(version: Version, actor: Actor) -> int:
     return done
 
 
-def dependencies_document(version: Version, actor: Actor) -> dict[str, Any]:
+@reader
+def dependencies_document(version: Version, actor: Actor) -> Reads[dict[str, Any]]:
     """The version's builds as a JSON object; ``log`` is empty unless the actor can read the team's runs."""
     rows = builds_of(version)
+    choices = RuntimeChoice.objects.filter(version=version).select_related("chosen_by")[:1]
+    yield rows, choices
     with_log = may(actor, Action.READ_RUNS, skill=version.skill)
     return {
         "version": version.number,
         "state": state_of(rows),
-        "runtime": _runtime_document(version),
+        "runtime": _runtime_document(version, next(iter(choices), None)),
         "builds": [_row_document(row, with_log=with_log) for row in rows],
     }
 
 
-def _runtime_document(version: Version) -> dict[str, Any]:
+def _runtime_document(version: Version, choice: RuntimeChoice | None) -> dict[str, Any]:
     declared = declared_runtime(version)
-    choice = None if declared else RuntimeChoice.objects.filter(version=version).first()
+    choice = None if declared else choice
     person = choice.chosen_by.get_username() if choice and choice.chosen_by else None
     origin = "skill" if declared else "maintainer" if choice else ""
     return {"name": declared or (choice.name if choice else ""), "origin": origin, "chosen_by": person}

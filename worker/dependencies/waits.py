@@ -11,6 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from registry.core.sql import Reads, reader
 from registry.core.time import rfc3339
 from worker.dependencies import queue
 from worker.models import DependencyBuild, DependencyBuildState, Run, RunStatus
@@ -64,7 +65,8 @@ class DependencyWait:
         }
 
 
-def waits_of(runs: Iterable[Run]) -> Mapping[int, list[DependencyWait]]:
+@reader
+def waits_of(runs: Iterable[Run]) -> Reads[Mapping[int, list[DependencyWait]]]:
     """Maps the primary key of each queued or running run to the builds that it waits for; omits other runs.
 
     A ready build for any platform ends the wait for its language.
@@ -76,7 +78,9 @@ def waits_of(runs: Iterable[Run]) -> Mapping[int, list[DependencyWait]]:
         "lock", "packages"
     )
     found: dict[str, dict[str, list[DependencyBuild]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows.annotate(of=F("versions__digest")).order_by("pk"):
+    builds = rows.annotate(of=F("versions__digest")).order_by("pk")
+    yield builds
+    for row in builds:
         found[cast("Any", row).of][row.kind].append(row)
     return {pk: _waits(found[digest]) for pk, digest in under_way.items() if digest in found}
 

@@ -176,7 +176,11 @@ def trust_of(skill_id: int | None, number: str) -> Trust:
     if skill is None:
         return Trust(commands=False, source="a deleted skill")
     version = Version.objects.filter(skill=skill, number=number).values_list("provenance", flat=True).first()
-    provenance = version or {}
+    return trust_by(skill, version or {})
+
+
+def trust_by(skill: Skill, provenance: Mapping[str, Any]) -> Trust:
+    """``trust_of`` for a skill and the provenance of its version."""
     if skill.is_remote or "url" in provenance:
         return Trust(arguments=False, commands=False, source="a URL")
     if skill.source == "mcp" or "server" in provenance:

@@ -5,13 +5,14 @@ exception type and file are shown only to actors who can read one of the group's
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Min, Q, Sum
+from django.db.models import Max, Min, Q, QuerySet, Sum
 
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Skill, User
@@ -109,15 +110,21 @@ def find_group(uid: str, actor: Actor) -> GroupView:
     return _views([(group, total["n"], total["first"], total["last"])], actor)[0]
 
 
-def group_of_run(run: Run) -> ErrorGroup | None:
+@reader
+def group_of_run(run: Run) -> Reads[ErrorGroup | None]:
     """The group of a run, or None. An actor who can see the run can see its group."""
-    return ErrorGroup.objects.filter(key=run.error_key).first() if run.error_key else None
+    if not run.error_key:
+        return None
+    yield (groups := ErrorGroup.objects.filter(key=run.error_key))
+    return next(iter(groups), None)
 
 
-def versions_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
+@reader
+def versions_of(group: ErrorGroup, actor: Actor) -> Reads[list[CountRow]]:
     """The failures by version that the actor can see, sorted by newest failure."""
     rows = FailureCount.objects.visible_to(actor).filter(group=group).values("version_number")
     counted = rows.annotate(n=Sum("count"), last=Max("last_seen")).order_by("-last", "version_number")
+    yield counted
     return [CountRow(row["version_number"], row["n"], row["last"]) for row in counted]
 
 
@@ -133,24 +140,28 @@ def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[
             found[version].append((group, number))
     keys = {group for groups in found.values() for group, _number in groups}
     groups = ErrorGroup.objects.in_bulk(keys) if keys else {}
-    readable = _readable(groups.values(), actor)
+    readable = set(_readable(list(groups), actor))
     return {
         version: [TopGroup(groups[key].uid, _title(groups[key], key in readable), n) for key, n in chosen]
         for version, chosen in found.items()
     }
 
 
-def frequent_groups(skill: Skill, actor: Actor, *, since: datetime, limit: int = 5) -> list[GroupView]:
+@reader
+def frequent_groups(skill: Skill, actor: Actor, *, since: datetime, limit: int = 5) -> Reads[list[GroupView]]:
     """The skill's groups with the most failures that the actor can see, of those that failed after
     ``since``. Their figures include earlier failures.
     """
     counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill).values("group")
     rows = counts.annotate(n=Sum("count"), first=Min("first_seen"), last=Max("last_seen"))
-    found = list(rows.filter(last__gte=since).order_by("-n", "group")[:limit])
-    groups = ErrorGroup.objects.select_related("skill__team", "assigned_to").in_bulk(
-        [row["group"] for row in found]
-    )
-    return _views([(groups[row["group"]], row["n"], row["first"], row["last"]) for row in found], actor)
+    yield (found := rows.filter(last__gte=since).order_by("-n", "group")[:limit])
+    keys = [row["group"] for row in found]
+    groups = ErrorGroup.objects.select_related("skill__team", "assigned_to").filter(pk__in=keys)
+    readable = _readable(keys, actor)
+    yield groups, readable
+    by_key = {group.pk: group for group in groups}
+    shown = [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
+    return _views(shown, actor, readable)
 
 
 def _title(group: ErrorGroup, readable: bool) -> str:
@@ -158,14 +169,17 @@ def _title(group: ErrorGroup, readable: bool) -> str:
     return ": ".join(filter(None, parts)) or group.failure_code
 
 
-def callers_of(group: ErrorGroup, actor: Actor) -> list[CountRow]:
+@reader
+def callers_of(group: ErrorGroup, actor: Actor) -> Reads[list[CountRow]]:
     """The failures by caller that the actor can see, sorted by number of failures, at most
     ``MAX_CALLERS``.
     """
     rows = FailureCount.objects.visible_to(actor).filter(group=group).values("caller_key")
     counted = rows.annotate(n=Sum("count"), last=Max("last_seen")).order_by("-n", "caller_key")[:MAX_CALLERS]
+    yield counted
     keys = {row["caller_key"] for row in counted}
-    names = dict(User.objects.filter(pk__in=keys).values_list("pk", "username"))
+    yield (users := User.objects.filter(pk__in=keys).values_list("pk", "username"))
+    names = dict(users)
     return [CountRow(names.get(row["caller_key"], ""), row["n"], row["last"]) for row in counted]
 
 
@@ -209,18 +223,19 @@ def _of_other_teams(
     return [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
 
 
-def _views(rows: Sequence[_Row], actor: Actor) -> list[GroupView]:
-    readable = _readable((row[0] for row in rows), actor)
+def _views(rows: Sequence[_Row], actor: Actor, readable: Collection[int] | None = None) -> list[GroupView]:
+    """``readable`` are the keys of ``_readable``, if the caller has read them."""
+    keys = set(_readable([row[0].pk for row in rows], actor) if readable is None else readable)
     return [
-        GroupView(group, n, first, last, group.pk in readable, may(actor, Action.RELEASE, skill=group.skill))
+        GroupView(group, n, first, last, group.pk in keys, may(actor, Action.RELEASE, skill=group.skill))
         for group, n, first, last in rows
     ]
 
 
-def _readable(groups: Iterable[ErrorGroup], actor: Actor) -> set[int]:
-    keys = [group.pk for group in groups]
-    counts = FailureCount.objects.readable_by(actor).filter(group__in=keys) if keys else None
-    return set() if counts is None else set(counts.values_list("group", flat=True).distinct())
+def _readable(keys: Sequence[int], actor: Actor) -> QuerySet[FailureCount, int]:
+    """Those of the groups with these keys that have a run whose content the actor can read."""
+    counts = FailureCount.objects.readable_by(actor).filter(group__in=keys)
+    return counts.values_list("group", flat=True).distinct()
 
 
 def _sees_all(group: ErrorGroup, actor: Actor) -> bool:

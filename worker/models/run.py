@@ -74,15 +74,17 @@ class RunQuerySet(models.QuerySet["Run"]):
         sized = self.annotate(size=Length(Cast(field, models.TextField())))
         return dict(sized.filter(size__lte=max_characters).values_list("pk", field))
 
-    def small_contents(self, *, max_characters: int) -> dict[int, list[Any]]:
-        """Maps each run's primary key to its request and its result; None for values over
-        ``max_characters``, which it does not read.
+    def small_contents(self, *more: str, max_characters: int) -> models.QuerySet[Run, Any]:
+        """Each run's primary key, request and result, then the fields in ``more``. None for requests and
+        results over ``max_characters``, which it does not read.
         """
-        request, result = (
-            Case(When(LessThanOrEqual(Length(Cast(name, models.TextField())), max_characters), then=F(name)))
+        small = {
+            f"small_{name}": Case(
+                When(LessThanOrEqual(Length(Cast(name, models.TextField())), max_characters), then=F(name))
+            )
             for name in ("request", "result")
-        )
-        return {pk: values for pk, *values in self.values_list("pk", request, result)}
+        }
+        return self.annotate(**small).values_list("pk", *small, *more)
 
     def of_skill(self, name: str) -> RunQuerySet:
         """Runs of the skill ``team/slug``, or of all skills named ``slug``, by current or former names."""

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from registry.core.hooks import ModuleLoadResult
-from registry.core.sql import PreparedQuery
+from registry.core.sql import Reads, reader
 from registry.models import Version
 from worker.models import ModuleLoad
 
-_LOADS = PreparedQuery(
-    lambda version: (
-        ModuleLoad.objects.filter(version_id=version).order_by("path").values_list("path", "state", "reason")
-    ),
-    int,
-)
 
-
-def module_loads(version: Version) -> tuple[ModuleLoadResult, ...]:
+@reader
+def module_loads(version: Version) -> Reads[tuple[ModuleLoadResult, ...]]:
     """The modules that runs of the version call, sorted by path; () if it has no ``execute`` modules."""
-    return tuple(ModuleLoadResult(*row) for row in _LOADS.all(version.pk))
+    yield (rows := ModuleLoad.objects.filter(version=version).order_by("path"))
+    return tuple(ModuleLoadResult(row.path, row.state, row.reason) for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,8 +10,9 @@ from django.conf import settings
 from django.db.models import Q
 
 from registry.identity.actors import Actor
-from registry.lookup.skills import find_skill, find_version
+from registry.lookup.skills import find_plain_versions, find_skill, find_version
 from registry.models import Version
+from registry.models.skill import INTERNAL
 from registry.packages.problems import Problem, Refusal
 from registry.packages.version_numbers import normalise
 from worker.child_runs.lineage import require_runnable_from_ui
@@ -23,6 +24,7 @@ from worker.runs.filters import filter_runs
 from worker.runs.request import require_storable
 
 SAME, NEWEST = "same", "newest"
+_MAX_READ_AHEAD = 500  # runs whose versions are read together
 _MAX_LOOK_UPS = 100  # versions that a selection looks up; the batch itself looks up the others
 
 
@@ -82,7 +84,7 @@ def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:
     runs = list(rows.without_content().defer("files").order_by("pk"))
     keys = [run.pk for run in runs]
     allowed = set(_allowed(request.action, actor).filter(pk__in=keys).values_list("pk", flat=True))
-    check = _version_check(request, actor)
+    check = _version_check(request, actor, runs)
     return [SelectedRun(run, _problem(run, run.pk in allowed, check)) for run in runs]
 
 
@@ -121,7 +123,9 @@ def _problem(run: Run, is_allowed: bool, check: Callable[[Run], Problem | None] 
     return RUN_ERASED.problem() if run.erased_at else check(run)
 
 
-def _version_check(request: BatchRequest, actor: Actor) -> Callable[[Run], Problem | None] | None:
+def _version_check(
+    request: BatchRequest, actor: Actor, runs: Iterable[Run]
+) -> Callable[[Run], Problem | None] | None:
     """A function that returns the problem if a run's version can't be repeated, otherwise None.
 
     Looks up each version once. After ``_MAX_LOOK_UPS`` versions, it returns None for all others. Returns None
@@ -130,10 +134,18 @@ def _version_check(request: BatchRequest, actor: Actor) -> Callable[[Run], Probl
     if request.action == RunBatchAction.CANCEL:
         return None
     found: dict[tuple[str, str], Problem | None] = {}
+    fixed = {SAME: None, NEWEST: ""}.get(request.version, normalise(request.version))
+
+    def key_of(run: Run) -> tuple[str, str]:
+        return run.skill_label, run.version_number if fixed is None else fixed
+
+    keys = [key_of(run) for run in runs]
+    plain = find_plain_versions(set(keys[:_MAX_READ_AHEAD]), actor)
+    found |= {key: None for key, version in plain.items() if version.manifest.get("type") != INTERNAL}
 
     def check(run: Run) -> Problem | None:
-        key = (run.skill_label, run.version_number if request.version == SAME else "")
-        if key not in found and len(found) < _MAX_LOOK_UPS:
+        key = key_of(run)
+        if key not in found and len(found) - len(plain) < _MAX_LOOK_UPS:
             try:
                 version_for(run, request.version, actor)
                 found[key] = None

@@ -1,15 +1,16 @@
 """Compares two runs: what was requested, what each run recorded, and what it returned."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.db.models import TextField
-from django.db.models.functions import Cast, Length
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast, Coalesce, Length
 
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import read_together, reads_of
 from registry.identity.actors import Actor
 from registry.packages.compare.lines import TextComparison, common_pairs, compare_texts
 from worker.core.display_budget import MAX_BYTES
@@ -18,6 +19,7 @@ from worker.run_views.documents import steps_of
 from worker.run_views.value_changes import ValueChanges, compare_values
 
 _MAX_STEPS = 2_000
+_CONTENT = ("request", "result")
 _REQUEST_FIELDS = ("script", "action", "tool", "arguments", "stdin", "debug")
 
 
@@ -97,35 +99,53 @@ def compare_runs(before: Run, after: Run) -> RunComparison:
     """Compares two runs; the caller must check that the actor can read both. Compares at most ``_MAX_STEPS``
     steps of each run.
     """
+    comparable = _load_contents(before, after)
+    steps, files, logs = [], [], []
+    for run in (before, after):
+        steps.append(steps_of.reads(run, with_values=False))
+        files.append(run.artifacts.values_list("path", "size", "digest"))
+        logs.append(_log_chunks(run))
+    old, new, _others = read_together(*steps, reads_of(*files, *logs))
     return RunComparison(
-        facts=tuple(_facts(before, after)),
-        inputs=_values(before, after, "request", _inputs),
-        output=_values(before, after, "result", _output),
-        steps=tuple(_steps(before, after)),
-        files=tuple(_files(before, after)),
-        log=compare_texts(_log(before), _log(after)),
+        facts=tuple(_facts(before, after, comparable)),
+        inputs=_values(before, after, _inputs, "request" in comparable[before.pk] & comparable[after.pk]),
+        output=_values(before, after, _output, "result" in comparable[before.pk] & comparable[after.pk]),
+        steps=tuple(_steps(old[:_MAX_STEPS], new[:_MAX_STEPS])),
+        files=tuple(_files(*files)),
+        log=compare_texts(*(_log(run, chunks) for run, chunks in zip((before, after), logs, strict=True))),
     )
 
 
-def _values(before: Run, after: Run, column: str, value: Callable[[Run], Any]) -> ValueChanges:
-    if not (_is_comparable(before, column) and _is_comparable(after, column)):
-        return ValueChanges(too_large=True)
-    return compare_values(value(before), value(after))
+def _values(before: Run, after: Run, value: Callable[[Run], Any], is_comparable: bool) -> ValueChanges:
+    return compare_values(value(before), value(after)) if is_comparable else ValueChanges(too_large=True)
 
 
-def _is_comparable(run: Run, column: str) -> bool:
-    length = Run.objects.filter(pk=run.pk).values_list(Length(Cast(column, TextField())), flat=True).get()
-    return (length or 0) <= MAX_BYTES
+def _load_contents(*runs: Run) -> dict[int, set[str]]:
+    """Loads requests and results of at most ``MAX_BYTES`` into the runs. Returns the loaded columns by the
+    runs' primary keys.
+    """
+    rows = Run.objects.filter(pk__in=[run.pk for run in runs])
+    sizes = (Coalesce(Length(Cast(name, TextField())), 0) for name in _CONTENT)
+    sized = rows.annotate(**dict(zip(("request_size", "result_size"), sizes, strict=True)))
+    loaded, values = dict[int, set[str]](), dict[int, dict[str, Any]]()
+    columns = sized.small_contents("request_size", "result_size", max_characters=MAX_BYTES)
+    for key, request, result, *lengths in columns:
+        loaded[key] = {name for name, size in zip(_CONTENT, lengths, strict=True) if size <= MAX_BYTES}
+        values[key] = {"request": request, "result": result}
+    for run in runs:
+        for name in loaded[run.pk]:
+            setattr(run, name, values[run.pk][name])
+    return loaded
 
 
-def _facts(before: Run, after: Run) -> Iterator[RunFact]:
-    old, new = _fact_values(before), _fact_values(after)
+def _facts(before: Run, after: Run, comparable: Mapping[int, set[str]]) -> Iterator[RunFact]:
+    old, new = (_fact_values(run, "request" in comparable[run.pk]) for run in (before, after))
     for name in dict.fromkeys((*old, *new)):
         yield RunFact(name, old.get(name, ""), new.get(name, ""))
 
 
-def _fact_values(run: Run) -> dict[str, str]:
-    request: Mapping[str, Any] = run.request if _is_comparable(run, "request") else {}
+def _fact_values(run: Run, has_request: bool) -> dict[str, str]:
+    request: Mapping[str, Any] = run.request if has_request else {}
     took = run.duration_ms
     return {
         "skill": run.skill_label,
@@ -166,8 +186,7 @@ def _output(run: Run) -> Any:
     return result.get("outputs") if run.protocol == "script" else result.get("output")
 
 
-def _steps(before: Run, after: Run) -> Iterator[StepPair]:
-    old, new = (steps_of(run, with_values=False)[:_MAX_STEPS] for run in (before, after))
+def _steps(old: Sequence[Mapping[str, Any]], new: Sequence[Mapping[str, Any]]) -> Iterator[StepPair]:
     names = [[f"{step['kind']}\0{step['name']}" for step in steps] for steps in (old, new)]
     i = j = 0
     pairs = common_pairs(names[0], names[1], limit=_MAX_STEPS) or []
@@ -188,18 +207,18 @@ def _side(step: Mapping[str, Any] | None) -> StepSide | None:
     return StepSide(step["status"], step["duration_ms"]) if step else None
 
 
-def _files(before: Run, after: Run) -> Iterator[ArtifactPair]:
-    old, new = _artifact_files(before), _artifact_files(after)
+def _files(*rows: Iterable[tuple[str, int, str]]) -> Iterator[ArtifactPair]:
+    old, new = ({path: ArtifactSide(size, digest) for path, size, digest in each} for each in rows)
     for path in sorted(old.keys() | new.keys()):
         yield ArtifactPair(path, old.get(path), new.get(path))
 
 
-def _artifact_files(run: Run) -> dict[str, ArtifactSide]:
-    rows = run.artifacts.values_list("path", "size", "digest")
-    return {path: ArtifactSide(size, digest) for path, size, digest in rows}
+def _log_chunks(run: Run) -> QuerySet[LogChunk, bytes | memoryview]:
+    chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")
+    return (chunks if run.log_bytes <= MAX_BYTES else chunks.none()).values_list("data", flat=True)
 
 
-def _log(run: Run) -> bytes:
+def _log(run: Run, chunks: Iterable[bytes | memoryview]) -> bytes:
     """The log of the last attempt.
 
     A log over ``MAX_BYTES`` is not read. The result is then a placeholder of blanks, which ``compare_texts``
@@ -207,8 +226,7 @@ def _log(run: Run) -> bytes:
     """
     if run.log_bytes > MAX_BYTES:
         return b" " * (MAX_BYTES + 1)
-    chunks = LogChunk.objects.filter(run=run, attempt=run.attempt).order_by("seq")
-    return b"".join(bytes(data) for data in chunks.values_list("data", flat=True))
+    return b"".join(bytes(data) for data in chunks)
 
 
 def comparison_document(before: Run, after: Run, found: RunComparison) -> dict[str, Any]:

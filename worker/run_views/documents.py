@@ -1,6 +1,6 @@
 """Serializes a run for commands, API and pages."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, reader
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.lookup.skills import notices
@@ -206,17 +207,22 @@ def _error(run: Run) -> dict[str, Any] | None:
     return {"code": run.failure_code, "message": run.message, "details": None}
 
 
-def steps_of(run: Run, *, with_values: bool = True) -> list[dict[str, Any]]:
+@reader
+def steps_of(run: Run, *, with_values: bool = True) -> Reads[list[dict[str, Any]]]:
     """The platform's steps of the last attempt, with the skill's steps after ``execute``.
 
     Unless ``with_values``, inputs and outputs are None and not read from the database.
     """
-    attempt = Attempt.objects.filter(run=run, number=run.attempt).first()
+    attempts = Attempt.objects.filter(run=run, number=run.attempt)
+    rows = Step.objects.filter(run=run, attempt=run.attempt).select_related("child").order_by("seq")
+    unused = () if with_values else ("input", "output")
+    yield attempts, (steps := rows.defer("child__request", "child__result", *unused))
+    attempt = next(iter(attempts), None)
     platform = [
         {**_PLATFORM, **step, "timestamp": step.get("started_at")}
         for step in (attempt.steps if attempt else [])
     ]
-    own = list(_skill_steps(run, with_values=with_values))
+    own = [_skill_step(step, with_values=with_values) for step in steps]
     at = next((i + 1 for i, step in enumerate(platform) if step["name"] == "execute"), len(platform))
     ordered = [*platform[:at], *own, *platform[at:]]
     return [{"seq": seq, **{key: step[key] for key in STEP_KEYS}} for seq, step in enumerate(ordered)]
@@ -229,11 +235,13 @@ STEP_KEYS = (
 _PLATFORM = {"kind": "platform", "step_id": "", "input": None, "output": None, "child": None}
 
 
-def host_accesses(run: Run) -> list[dict[str, Any]]:
+@reader
+def host_accesses(run: Run) -> Reads[list[dict[str, Any]]]:
     """The hosts that the last attempt tried to reach. ``message`` and ``remedy`` are "" unless the host was
     refused.
     """
-    attempt = Attempt.objects.filter(run=run, number=run.attempt).only("network").first()
+    yield (attempts := Attempt.objects.filter(run=run, number=run.attempt).only("network"))
+    attempt = next(iter(attempts), None)
     return [{**dial, **_access_message(dial)} for dial in (attempt.network if attempt else [])]
 
 
@@ -244,22 +252,19 @@ def _access_message(dial: Mapping[str, Any]) -> dict[str, str]:
     return {"message": refused.message(gettext), "remedy": refused.remedy(gettext)}
 
 
-def _skill_steps(run: Run, *, with_values: bool) -> Iterator[dict[str, Any]]:
-    rows = Step.objects.filter(run=run, attempt=run.attempt).select_related("child").order_by("seq")
-    unused = () if with_values else ("input", "output")
-    for step in rows.defer("child__request", "child__result", *unused):
-        yield {
-            "step_id": step.step_id,
-            "name": step.name,
-            "kind": step.kind,
-            "status": "failed" if step.error else "succeeded",
-            "timestamp": step.timestamp,
-            "duration_ms": step.duration_ms,
-            "error": step.error,
-            "input": step.input if with_values else None,
-            "output": step.output if with_values else None,
-            "child": step.child.uid if step.child else None,
-        }
+def _skill_step(step: Step, *, with_values: bool) -> dict[str, Any]:
+    return {
+        "step_id": step.step_id,
+        "name": step.name,
+        "kind": step.kind,
+        "status": "failed" if step.error else "succeeded",
+        "timestamp": step.timestamp,
+        "duration_ms": step.duration_ms,
+        "error": step.error,
+        "input": step.input if with_values else None,
+        "output": step.output if with_values else None,
+        "child": step.child.uid if step.child else None,
+    }
 
 
 def artifacts_of(run: Run) -> list[dict[str, Any]]:

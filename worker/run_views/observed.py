@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from registry.additions.additions import effective_manifest
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Version
 from worker.models import DailyRuns, Run
@@ -43,32 +44,37 @@ class ObservedPermissions:
     rows: tuple[ObservedAccess, ...]
 
 
-def observed_permissions(version: Version, actor: Actor) -> ObservedPermissions:
+@reader
+def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermissions]:
     """The declared accesses of the version, and those of its runs that the actor can read.
 
     Only readable runs count, because hosts can come from the callers' inputs. Hosts include those of removed
     runs; secrets and skills come from the newest ``MAX_RUNS`` runs. Additions count as declared.
     """
     manifest = effective_manifest(version)
-    runs, hosts = _hosts(version, actor)
     newest = Run.objects.readable_by(actor).without_cases().filter(
         skill=version.skill_id, version_number=version.number, status__in=ENDED
     )  # fmt: skip
-    chosen = dict(newest.order_by("-pk").values_list("pk", "grants")[:MAX_RUNS]) if actor.user else {}
-    secrets = Counter(name for grants in chosen.values() for name in grants.get("secrets", {}))
-    below = Run.objects.filter(parent__in=chosen).order_by().values_list("skill_label")
-    skills = dict(below.annotate(n=Count("pk")))
+    newest = newest.order_by("-pk")[:MAX_RUNS] if actor.user else newest.none()
+    granted = newest.values_list("grants", flat=True)
+    below = Run.objects.filter(parent__in=newest.values("pk")).order_by().values_list("skill_label")
+    called = below.annotate(n=Count("pk"))
+    counted = DailyRuns.objects.readable_by(actor)
+    counted = counted.filter(skill=version.skill_id, version_number=version.number)
+    days = counted.values_list("runs", "hosts")
+    yield granted, called, days
+    runs, hosts = _hosts(days)
+    secrets = Counter(name for grants in granted for name in grants.get("secrets", {}))
+    skills = dict(called)
     rows = [*_host_rows(manifest.security.network_allowlist, hosts)]
     rows += _rows("secret", manifest.security.secrets, secrets)
     rows += _rows("skill", manifest.requires, skills)
     return ObservedPermissions(version.number, runs, tuple(rows))
 
 
-def _hosts(version: Version, actor: Actor) -> tuple[int, dict[str, list[int]]]:
-    counted = DailyRuns.objects.readable_by(actor)
-    counted = counted.filter(skill=version.skill_id, version_number=version.number)
+def _hosts(days: Iterable[tuple[int, dict[str, tuple[int, int]]]]) -> tuple[int, dict[str, list[int]]]:
     runs, total = 0, dict[str, list[int]]()
-    for number, hosts in counted.values_list("runs", "hosts"):
+    for number, hosts in days:
         runs += number
         for host, (allowed, refused) in hosts.items():
             sums = total.setdefault(host, [0, 0])

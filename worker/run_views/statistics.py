@@ -6,12 +6,13 @@ The counts per day stay when retention removes the runs, so the statistics do no
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.utils import timezone
 
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.models import Skill, Version
 from registry.packages.version_numbers import precedence
@@ -71,7 +72,8 @@ class SkillStatistics:
     days: tuple[RunDay, ...]  # all days, the oldest first
 
 
-def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> SkillStatistics:
+@reader
+def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None) -> Reads[SkillStatistics]:
     """Statistics of the ended runs of the last 90 days that are visible to the actor.
 
     Runs of a package's test cases do not count. Runs enter the counts per day within a minute; of those not
@@ -79,7 +81,7 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
     """
     today = (now or timezone.now()).astimezone(UTC).date()
     first = today - timedelta(days=HISTORY_DAYS - 1)
-    counts = _load_counts(skill, actor, first)
+    counts = yield from _load_counts(skill, actor, first)
     versions: defaultdict[str, list[_Count]] = defaultdict(list)
     days: defaultdict[date, list[_Count]] = defaultdict(list)
     for each in counts:
@@ -94,51 +96,61 @@ def skill_statistics(skill: Skill, actor: Actor, *, now: datetime | None = None)
     )
 
 
-def version_statistics(version: Version, actor: Actor) -> VersionStatistics | None:
+@reader
+def version_statistics(version: Version, actor: Actor) -> Reads[VersionStatistics | None]:
     """The version's entry in ``skill_statistics``; None if there are no runs or the actor is not a user."""
-    found = skill_statistics(version.skill, actor).versions if actor.user else ()
-    return next((each for each in found if each.version == version.number), None)
+    if actor.user is None:
+        return None
+    found = yield from skill_statistics.reads(version.skill, actor)
+    return next((each for each in found.versions if each.version == version.number), None)
 
 
-def runs_by_version(skill: Skill, actor: Actor) -> Counter[str]:
+@reader
+def runs_by_version(skill: Skill, actor: Actor) -> Reads[Counter[str]]:
     """The number of all ended runs that are visible to the actor, by version number.
 
     Runs of a package's test cases do not count.
     """
-    counted = DailyRuns.objects.visible_to(actor).filter(skill=skill)
+    counted = DailyRuns.objects.visible_to(actor).filter(skill=skill).values_list("version_number", "runs")
+    _counted, uncounted = yield from gather(reads_of(counted), _load_uncounted(skill, actor))
     total = Counter[str]()
-    for version, runs in counted.values_list("version_number", "runs"):
+    for version, runs in counted:
         total[version] += runs
-    for each in _load_uncounted(skill, actor):
+    for each in uncounted:
         total[each.version] += each.runs
     return total
 
 
-def _load_counts(skill: Skill, actor: Actor, first: date) -> list[_Count]:
+def _load_counts(skill: Skill, actor: Actor, first: date) -> Reads[list[_Count]]:
     counted = DailyRuns.objects.visible_to(actor).filter(skill=skill, day__gte=first)
     columns = (
         "version_number", "status", "failure_code", "day", "runs", "durations", "peak_cpu_ms", "peak_memory",
     )  # fmt: skip
-    uncounted = _load_uncounted(skill, actor)
+    rows = counted.values_list(*columns)
+    _rows, uncounted = yield from gather(reads_of(rows), _load_uncounted(skill, actor))
     return [
-        *(_Count(*row) for row in counted.values_list(*columns)),
+        *(_Count(*row) for row in rows),
         *(each for each in uncounted if each.day >= first),
     ]
 
 
-def _load_uncounted(skill: Skill, actor: Actor) -> Iterator[_Count]:
-    """Yields counts of the runs that are not counted per day yet. Uses the index of uncounted runs, which is
+def _load_uncounted(skill: Skill, actor: Actor) -> Reads[list[_Count]]:
+    """Counts of the runs that are not counted per day yet. Uses the index of uncounted runs, which is
     small.
     """
     uncounted = Run.objects.filter(is_counted=False, finished_at__isnull=False).order_by("-id")
-    keys = list(uncounted.values_list("pk", flat=True)[:MAX_RUNS])
-    runs = Run.objects.visible_to(actor).filter(pk__in=keys, status__in=ENDED).values_list("pk", "skill")
-    own = [pk for pk, owner in runs if owner == skill.pk] if keys else []
-    for key, each in figures_of(own).items() if own else ():
-        yield _Count(
+    newest = uncounted.values("pk")[:MAX_RUNS]
+    runs = Run.objects.visible_to(actor).filter(pk__in=newest, status__in=ENDED).values_list("pk", "skill")
+    yield runs
+    own = [pk for pk, owner in runs if owner == skill.pk]
+    figures = (yield from figures_of.reads(own)) if own else {}
+    return [
+        _Count(
             key.version_number, key.status, key.failure_code, key.day, each.runs, each.durations,
             each.peak_cpu_ms, each.peak_memory,
-        )  # fmt: skip
+        )
+        for key, each in figures.items()
+    ]  # fmt: skip
 
 
 def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatistics:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
 from registry.identity.permissions import Action
@@ -93,11 +94,13 @@ def _is_limited(actor: Actor) -> bool:
     return actor.token is not None and actor.token.team_id is not None
 
 
-def views_of(actor: Actor) -> list[SavedRunView]:
+@reader
+def views_of(actor: Actor) -> Reads[list[SavedRunView]]:
     """The saved views of the actor, by name; none for a token of one team."""
     if actor.user is None or _is_limited(actor):
         return []
-    return list(SavedRunView.objects.filter(user=actor.user).order_by("name"))
+    yield (views := SavedRunView.objects.filter(user=actor.user).order_by("name"))
+    return list(views)
 
 
 def find_view(uid: str, actor: Actor) -> SavedRunView:

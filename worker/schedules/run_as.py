@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from registry.accounts import service_accounts
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.identity.tokens import find_token
@@ -54,12 +55,14 @@ def choose(actor: Actor, *, name: str = "", token: str = "", team: Team | None =
     return RunAs(account)
 
 
-def accounts(team: Team | None, actor: Actor) -> list[User]:
+@reader
+def accounts(team: Team | None, actor: Actor) -> Reads[list[User]]:
     """The active service accounts of the team that the actor may choose."""
     if team is None or not may(actor, Action.MEMBERS, team=team):
         return []
     rows = service_accounts.list_service_accounts(team, actor).filter(user__is_active=True)
-    return [row.user for row in rows.order_by("user__username")]
+    yield (rows := rows.order_by("user__username"))
+    return [row.user for row in rows]
 
 
 def may_use(schedule: Schedule, actor: Actor) -> bool:

@@ -11,6 +11,7 @@ from portal.pages.catalog.forms import CatalogQuery
 from portal.pages.match.presenters import match_rows
 from portal.presenters.skill.strip import LENGTH, strip_of
 from registry.core import search_terms
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.matching.match import Match, MatchQuery, MatchReason, MatchResult, match
 from registry.matching.sentences import is_sentence
@@ -41,13 +42,16 @@ class MatcherAnswer:
         return [row.skill for row in self.near]
 
 
-def facts_of(skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor) -> dict[int, dict[str, Any]]:
+@reader
+def facts_of(
+    skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor
+) -> Reads[dict[int, dict[str, Any]]]:
     """Maps each skill's primary key to a dict with its score, strip of last runs, and match reasons.
 
     ``strip`` has the visible runs among the skill's last 30 runs.
     """
     why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
-    runs = _last_runs([skill.pk for skill in skills], actor)
+    runs = yield from _last_runs([skill.pk for skill in skills], actor)
     return {skill.pk: _facts(skill, why, runs[skill.pk]) for skill in skills}
 
 
@@ -92,13 +96,14 @@ def _facts(
     }
 
 
-def _last_runs(skills: Sequence[int], actor: Actor) -> Mapping[int, list[Run]]:
+def _last_runs(skills: Sequence[int], actor: Actor) -> Reads[Mapping[int, list[Run]]]:
     """Maps each skill's primary key to the runs among its last 30 that the actor can see, newest first."""
     found: defaultdict[int, list[Run]] = defaultdict(list)
     if actor.is_signed_in and skills:
         runs = Run.objects.visible_to(actor).filter(pk__in=last_run_ids(skills, LENGTH))
         runs = runs.only("skill_id", "status", "created_at")
-        for run in runs.order_by("-pk"):
+        yield (newest := runs.order_by("-pk"))
+        for run in newest:
             found[run.skill_id or 0].append(run)
     return found
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Max
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -22,7 +23,7 @@ from registry.core.addresses import absolute_url
 from registry.events import webhooks
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
-from registry.models import WebhookEndpoint
+from registry.models import Event, WebhookEndpoint
 
 
 @signed_in_form
@@ -60,21 +61,24 @@ def remove(request: ActorRequest, uid: str) -> HttpResponse:
 def _page(
     request: ActorRequest, form: WebhookForm, *, new_endpoint: WebhookEndpoint | None = None, secret: str = ""
 ) -> HttpResponse:
-    rows = [_row(endpoint, request) for endpoint in webhooks.endpoints(request.actor)]
-    can = teams_for(request.actor, Action.EVENTS).exists()
+    endpoints = list(webhooks.endpoints(request.actor))
+    newest = Event.objects.filter(webhook__in=endpoints).order_by().values("webhook").annotate(last=Max("pk"))
+    last = {event.webhook_id: event for event in Event.objects.filter(pk__in=newest.values("last"))}
+    rows = [_row(endpoint, request, last.get(endpoint.pk)) for endpoint in endpoints]
+    can = bool(form.team_field.choices)
     context = {"rows": rows, "form": form, "can": can, "new_endpoint": new_endpoint, "secret": secret}
     if new_endpoint:
         context["new_address"] = _address(new_endpoint)
     return render(request, "events/webhooks.html", context, status=422 if form.errors else 200)
 
 
-def _row(endpoint: WebhookEndpoint, request: ActorRequest) -> dict[str, Any]:
+def _row(endpoint: WebhookEndpoint, request: ActorRequest, last: Event | None) -> dict[str, Any]:
     until = endpoint.previous_until
     return {
         "endpoint": endpoint,
         "address": _address(endpoint),
         "until": until if until and until > timezone.now() else None,
-        "last": endpoint.events.order_by("-pk").first(),
+        "last": last,
         "form": RotationForm(auto_id=f"{endpoint.uid}-%s"),
         "may_change": may(request.actor, Action.EVENTS, team=endpoint.team),
     }

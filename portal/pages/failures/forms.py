@@ -8,6 +8,7 @@ from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Membership, Team
 from worker.failures.groups import GroupFilter
@@ -48,13 +49,17 @@ class GroupFilterForm(forms.Form):
         return any(self.data.get(name) for name in self.fields)
 
 
-def version_numbers(group: ErrorGroup) -> Sequence[str]:
+@reader
+def version_numbers(group: ErrorGroup) -> Reads[Sequence[str]]:
     """The numbers of the skill's newest versions, highest first."""
     versions = group.skill.versions.order_by("-precedence")
-    return list(versions.values_list("number", flat=True)[:_MAX_VERSIONS])
+    yield (numbers := versions.values_list("number", flat=True)[:_MAX_VERSIONS])
+    return list(numbers)
 
 
-def assignees(group: ErrorGroup) -> Sequence[str]:
+@reader
+def assignees(group: ErrorGroup) -> Reads[Sequence[str]]:
     """The names of the active members of the skill's team."""
     members = Membership.objects.filter(team=group.skill.team_id, user__is_active=True)
-    return list(members.order_by("user__username").values_list("user__username", flat=True))
+    yield (names := members.order_by("user__username").values_list("user__username", flat=True))
+    return list(names)

@@ -15,6 +15,7 @@ from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
 from portal.presenters.explanations import explain, failure_text
+from registry.core.sql import read_together, reads_of
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.models import Skill, Version
@@ -59,11 +60,19 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
     """
     view = find_group(uid, request.actor)
     found = view.group
-    runs = list(
-        runs_of(found, request.actor).select_related("caller").defer(*_HEAVY).order_by("-id")[:_SHOWN_RUNS]
+    actor = request.actor
+    runs = runs_of(found, actor).select_related("caller").defer(*_HEAVY).order_by("-id")[:_SHOWN_RUNS]
+    readable = Run.objects.readable_by(actor).filter(pk__in=runs.values("pk"))
+    newest_runs = (readable if view.readable else readable.none()).defer(*_HEAVY).order_by("-id")[:1]
+    seen = Skill.objects.visible_to(actor).filter(pk=found.skill_id).values("pk")
+    versions, callers, numbers, people, _rows = read_together(
+        versions_of.reads(found, actor),
+        callers_of.reads(found, actor),
+        version_numbers.reads(found),
+        assignees.reads(found),
+        reads_of(runs, newest_runs, seen),
     )
-    readable = Run.objects.readable_by(request.actor).filter(pk__in=[run.pk for run in runs])
-    newest = readable.defer(*_HEAVY).order_by("-id").first() if view.readable else None
+    newest = next(iter(newest_runs), None)
     context: dict[str, Any] = {
         "view": view,
         "group": found,
@@ -71,12 +80,12 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
         "newest": newest,
         "cause": failure_text(newest) if newest else "",
         "runs": runs,
-        "versions": versions_of(found, request.actor),
-        "callers": callers_of(found, request.actor),
-        "skill_seen": Skill.objects.visible_to(request.actor).filter(pk=found.skill_id).exists(),
+        "versions": versions,
+        "callers": callers,
+        "skill_seen": bool(seen),
     }
     if view.may_change:
-        context |= {"numbers": version_numbers(found), "assignees": assignees(found)}
+        context |= {"numbers": numbers, "assignees": people}
     if runs:
         numbers = context.get("numbers") or _visible_numbers(found, request.actor)
         context["batch"] = {"fields": [("error_group", uid)], "ended": view.count, "numbers": numbers}

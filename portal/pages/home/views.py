@@ -13,6 +13,8 @@ from portal.pages.home.presenters.activity import activity_of
 from portal.pages.home.presenters.checklist import first_steps
 from portal.pages.home.presenters.needs import needs_of
 from portal.pages.home.presenters.runs import failures_by_skill, running_now
+from registry.core.sql import Reads, read_together
+from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill, User
@@ -28,19 +30,31 @@ def page(request: ActorRequest) -> HttpResponse:
     actor = request.actor
     if actor.user is None:
         return _signed_out(request)
-    pinned = list_pinned_skills(actor)
+    steps, needs, running, failures, activity, (pinned, facts) = read_together(
+        first_steps.reads(actor),
+        needs_of.reads(actor),
+        running_now.reads(actor),
+        failures_by_skill.reads(actor),
+        activity_of.reads(actor),
+        _pinned(actor),
+    )
     context: dict[str, Any] = {
-        "steps": first_steps(actor),
-        "needs": needs_of(actor),
-        "running": running_now(actor),
-        "failures": failures_by_skill(actor),
-        "activity": activity_of(actor),
+        "steps": steps,
+        "needs": needs,
+        "running": running,
+        "failures": failures,
+        "activity": activity,
         "pinned": pinned,
-        "facts": facts_of(pinned, (), actor),
+        "facts": facts,
     }
     shown = (context["needs"].rows, context["running"].rows, context["failures"], context["activity"], pinned)
     context["is_new"] = bool(context["steps"]) and not any(shown)
     return render(request, "home/home.html", context)
+
+
+def _pinned(actor: Actor) -> Reads[tuple[list[Skill], dict[int, dict[str, Any]]]]:
+    pinned = yield from list_pinned_skills.reads(actor)
+    return pinned, (yield from facts_of.reads(pinned, (), actor))
 
 
 def _signed_out(request: ActorRequest) -> HttpResponse:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Count, Max
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -15,13 +17,14 @@ from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.imports.forms import ImportForm, OutcomeFilter
+from registry.core.sql import evaluate
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.imports import queue, sources
 from registry.imports.drift import check_source, overwritten_skills
 from registry.imports.report import count_outcomes, first_problems, load_problems, phase_of
-from registry.models import Import, ImportStatus, Skill, Source
+from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Skill, Source
 from registry.packages.errors import ARCHIVE_TOO_LARGE
 from registry.packages.problems import Problem
 
@@ -35,7 +38,7 @@ def listing(request: ActorRequest) -> HttpResponse:
     if slug := request.GET.get("team", "")[:64]:
         own = own.filter(team__slug=slug)
     pages = Paginator(own, PAGE).get_page(request.GET.get("page"))
-    rows = [_row(source, request.actor) for source in pages]
+    rows = _rows(list(pages), request.actor)
     return render(request, "imports/list.html", {"rows": rows, "page": pages, "team": slug})
 
 
@@ -128,20 +131,33 @@ def _request_import(form: ImportForm, actor: Actor) -> Import:
     return queue.request_import(source, actor)
 
 
-def _row(source: Source, actor: Actor) -> dict[str, Any]:
-    """A source for templates, with its last import (None if there is none) and the outcomes of that import.
+def _rows(sources: Sequence[Source], actor: Actor) -> list[dict[str, Any]]:
+    """Sources for templates, each with its last import (None if there is none) and that import's outcomes.
 
     ``overwritten`` contains the visible skills of the source whose latest version was not imported.
     """
-    last = source.imports.order_by("-pk").first()
-    counts = count_outcomes(last) if last else {}
-    return {
-        "source": source,
-        "last": last,
-        "counts": [(outcome, number) for outcome, number in counts.items() if number],
-        "overwritten": overwritten_skills(source, actor),
-        "may_import": may(actor, Action.PUBLISH, team=source.team),
-    }
+    imports = Import.objects.filter(source__in=sources).order_by()
+    last = imports.values("source").annotate(last=Max("pk")).values("last")
+    newest, skills = imports.filter(pk__in=last), overwritten_skills(sources, actor)
+    outcomes = ImportRow.objects.filter(report__in=last).order_by().values_list("report", "outcome")
+    counted = outcomes.annotate(count=Count("pk"))
+    evaluate(newest, counted, skills)
+    by_source = {report.source_id: report for report in newest}
+    counts = {(report, outcome): number for report, outcome, number in counted}
+    return [
+        {
+            "source": source,
+            "last": (report := by_source.get(source.pk)),
+            "counts": [
+                (outcome, number)
+                for outcome in ImportOutcome.values
+                if report and (number := counts.get((report.pk, outcome)))
+            ],
+            "overwritten": [skill for skill in skills if skill.origin_id == source.pk],
+            "may_import": may(actor, Action.PUBLISH, team=source.team),
+        }
+        for source in sources
+    ]
 
 
 def _context(request: ActorRequest, report: Import) -> dict[str, Any]:

@@ -20,6 +20,8 @@ from registry.lookup.skills import find_skill, find_team
 from registry.models import Skill
 from registry.subscriptions import trusted_teams
 
+_MAX_ROWS = 50  # rows of each table
+
 
 @require_safe
 def page(request: ActorRequest) -> HttpResponse:
@@ -67,12 +69,15 @@ def _listing_context(given: dict[str, Any], request: ActorRequest) -> dict[str, 
     found = list_skills(
         request.actor, context_tokens=given["context_tokens"], paths=given["paths"], limit=limit
     )
+    listed, omitted = listed_rows(found), omitted_rows(found)
     return {
         "found": found,
         "text": formats.render(found, form),
         "stage": STAGES[found.stage],
-        "listed_rows": listed_rows(found),
-        "omitted_rows": omitted_rows(found),
+        "listed_rows": listed[:_MAX_ROWS],
+        "listed_count": len(listed),
+        "hidden_rows": max(0, len(listed) - _MAX_ROWS),
+        "omitted_rows": omitted[:_MAX_ROWS],
         "omitted": sum(found.counts.values()),
     }
 

@@ -14,7 +14,7 @@ from registry.identity.middleware import ActorRequest
 from worker.delivery import inbox
 from worker.delivery.texts import text_of
 
-PAGE = 50
+PAGE = 30
 
 
 @signed_in_page

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -20,11 +21,12 @@ from portal.pages.schedules.forms import ScheduleForm, initial_of
 from portal.pages.schedules.presenters import name_choices, version_choices
 from portal.presenters.skill.permissions import verdict_of
 from portal.presenters.skill.runnable_version import runnable_version
+from registry.core.sql import read_together, reads_of
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, require
 from registry.identity.teams import calling_team
 from registry.lookup.skills import find_skill, find_version
-from registry.models import Skill
+from registry.models import Skill, Team, Version
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit, count_request
 from worker.core import clock
@@ -72,13 +74,20 @@ def _respond(
     is_post = request.method == "POST"
     team = options.team or calling_team(request.actor, skill)
     initial = initial_of(options)
+    teams, latest = run_teams(request.actor), Version.objects.filter(pk=skill.latest_id or 0)
+    versions, names, _others = read_together(
+        version_choices.reads(skill, initial["version"]),
+        name_choices.reads(request.actor, team),
+        reads_of(teams, latest),
+    )
+    skill.latest = next(iter(latest), None)
     form = ScheduleForm(
-        versions=version_choices(skill, initial["version"]),
-        names=name_choices(request.actor, team),
+        versions=versions,
+        names=names,
         data=request.POST if is_post else None,
         initial=initial,
     )
-    run_form = _run_form(request, skill, options, is_new=schedule is None)
+    run_form = _run_form(request, skill, options, teams, is_new=schedule is None)
     if is_post and "save" in request.POST:
         count_request(request, request.actor, RateLimit.RUN)
         if saved := _save(request, skill, schedule, form, run_form):
@@ -101,7 +110,9 @@ def _respond(
     return render(request, "schedules/form.html", context, status=422 if refused else 200)
 
 
-def _run_form(request: ActorRequest, skill: Skill, options: ScheduleOptions, *, is_new: bool) -> RunForm:
+def _run_form(
+    request: ActorRequest, skill: Skill, options: ScheduleOptions, teams: QuerySet[Team], *, is_new: bool
+) -> RunForm:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
     kind, _colon, name = query.get("version", "").partition(":")
@@ -115,7 +126,7 @@ def _run_form(request: ActorRequest, skill: Skill, options: ScheduleOptions, *, 
         Prefill(earlier, options.team),
         tool=tool if tool in tools else tools[0] if tools else "",
         shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
-        teams=run_teams(request.actor),
+        teams=teams,
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
     )

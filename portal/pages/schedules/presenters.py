@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.presenters.skill.strip import LENGTH, Strip, strip_of_outcomes
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.identity.tokens import in_state, managed_tokens
 from registry.models import Skill, Team, Token
@@ -76,23 +77,28 @@ def firing_rows(firings: Iterable[ScheduleFiring]) -> Iterator[dict[str, Any]]:
         yield {"firing": firing, "problem": stored_problem(firing.problem)}
 
 
-def version_choices(skill: Skill, chosen: str) -> list[tuple[str, Any]]:
+@reader
+def version_choices(skill: Skill, chosen: str) -> Reads[list[tuple[str, Any]]]:
     """Choices of ``ScheduleForm.version``: the skill's channels and newest versions, and ``chosen``."""
-    channels = ["latest", *skill.channels.order_by("name").values_list("name", flat=True)]
-    follow = [(f"channel:{name}", _("Follow %(name)s") % {"name": name}) for name in channels]
+    names = skill.channels.order_by("name").values_list("name", flat=True)
     numbers = skill.versions.order_by("-created_at").values_list("number", flat=True)[:_MAX_VERSIONS]
+    yield names, numbers
+    channels = ["latest", *names]
+    follow = [(f"channel:{name}", _("Follow %(name)s") % {"name": name}) for name in channels]
     pinned = [(f"version:{number}", _("Stay on %(version)s") % {"version": number}) for number in numbers]
     known = {value for value, _label in (*follow, *pinned)}
     return [*follow, *pinned, *([(chosen, chosen.partition(":")[2])] if chosen not in known else [])]
 
 
-def name_choices(actor: Actor, team: Team | None) -> list[tuple[str, str | Promise]]:
+@reader
+def name_choices(actor: Actor, team: Team | None) -> Reads[list[tuple[str, str | Promise]]]:
     """Choices of ``ScheduleForm.run_as``: the actor, their active tokens with the scope to run skills, and
     the service accounts of ``team`` that they may use.
     """
     own = actor.user.username if actor.user else ""
     tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", clock.now()).order_by("name")
-    named = [(f"user:{each.username}", each.username) for each in run_as.accounts(team, actor)]
+    accounts, _tokens = yield from gather(run_as.accounts.reads(team, actor), reads_of(tokens))
+    named = [(f"user:{each.username}", each.username) for each in accounts]
     return [
         (f"user:{own}", _("%(user)s (you)") % {"user": own}),
         *[(value, _("%(name)s (service account)") % {"name": name}) for value, name in named],

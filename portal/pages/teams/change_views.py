@@ -12,6 +12,7 @@ from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import show_refusals
 from registry.accounts import invitations
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import count_rows, evaluate
 from registry.identity import teams
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -32,15 +33,16 @@ def departure(request: ActorRequest, slug: str) -> HttpResponse:
             return redirect("teams")
         return redirect("team-leave", slug)
     user = mine.user
-    context = {
-        "team": team,
-        "membership": mine,
-        "only_owner": teams.is_only_owner(mine),
-        "private_skills": Skill.objects.filter(team=team, visibility=Visibility.PRIVATE).count(),
-        "own_tokens": user.tokens.filter(team=team, revoked_at=None).count(),
-        "own_sources": Source.objects.filter(team=team, created_by=user, interval_s__gt=0).count(),
-        "own_webhooks": WebhookEndpoint.objects.filter(team=team, created_by=user).count(),
+    counted = {
+        "private_skills": Skill.objects.filter(team=team, visibility=Visibility.PRIVATE),
+        "own_tokens": user.tokens.filter(team=team, revoked_at=None),
+        "own_sources": Source.objects.filter(team=team, created_by=user, interval_s__gt=0),
+        "own_webhooks": WebhookEndpoint.objects.filter(team=team, created_by=user),
     }
+    counts = {name: count_rows(rows) for name, rows in counted.items()}
+    evaluate(*counts.values())
+    context = {"team": team, "membership": mine, "only_owner": teams.is_only_owner(mine)}
+    context |= {name: sum(number) for name, number in counts.items()}
     return render(request, "teams/leave.html", context)
 
 
@@ -95,7 +97,7 @@ def unarchive(request: ActorRequest, slug: str) -> HttpResponse:
 
 
 def _own_membership(team: Team, actor: Actor) -> Membership:
-    mine = Membership.objects.select_related("user").filter(team=team, user=actor.user).first()
+    mine = Membership.objects.select_related("user", "team").filter(team=team, user=actor.user).first()
     if mine is None:
         raise NOT_FOUND.refusal(what="team", name=team.slug)
     return mine

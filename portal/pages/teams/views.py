@@ -25,7 +25,7 @@ from registry.lookup.skills import find_team
 from registry.models import Membership, Skill, Team
 from registry.subscriptions.trusted_teams import list_subscriptions
 
-_MAX_SKILLS = 50  # number of skills on a team's page; the catalog lists all
+_MAX_SKILLS = 25  # number of skills on a team's page; the catalog lists all
 _MAX_TEAMS = 200  # number of other teams in the list
 
 

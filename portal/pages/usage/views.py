@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
@@ -16,6 +17,7 @@ from portal.pages.skill.views.skill import layout
 from portal.pages.usage.presenters import version_lines
 from portal.pages.usage.presenters.columns import Series, column_chart
 from portal.presenters.status import TONES
+from registry.core.sql import Reads, gather, read_together, reads_of
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
@@ -55,44 +57,59 @@ _RUNS = tuple(
 @require_safe
 def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     skill = find_skill(f"{team}/{slug}", request.actor)
-    days = scores.uses_by_day(skill)
-    versions = list(
-        skill.versions.visible_to(request.actor).order_by("-precedence").values_list("number", "created_at")
+    visible = skill.versions.visible_to(request.actor).order_by("-precedence")
+    versions = visible.values_list("number", "created_at")
+    context, days, kinds, triggers, used, runs, _versions = read_together(
+        layout.reads(request, skill, "usage"),
+        scores.uses_by_day.reads(skill),
+        scores.uses_by_kind.reads(skill),
+        activations_by_trigger.reads(skill),
+        scores.uses_by_version.reads(skill),
+        _runs(skill, request.actor),
+        reads_of(versions),
     )
     uses = _by_week([(day.day, [day.counts.get(kind, 0) for kind in _KINDS]) for day in days])
-    context = layout(request, skill, "usage") | {
+    context |= {
         "score": scores.explain_score(skill),
-        "kinds": _kinds(skill, days),
-        "triggers": _triggers(skill),
-        "versions": _versions(skill, [number for number, _at in versions]),
+        "kinds": _kinds(skill, days, kinds),
+        "triggers": _triggers(triggers),
+        "versions": _version_rows(used, [number for number, _at in versions]),
         "weeks": [row for row in reversed(uses) if any(row[1])],
         "uses_chart": column_chart(uses, _USES, days=_WEEK),
         "shown_days": scores.HISTORY_DAYS,
     }
     if request.actor.is_signed_in:
-        context |= _runs(skill, request.actor, versions)
+        releases = version_lines.releases(versions, runs["runs"].days)
+        context |= runs | {"releases": releases} | _callers(skill, request.actor)
     return render(request, "usage/usage.html", context)
 
 
-def _runs(skill: Skill, actor: Actor, versions: Sequence[tuple[str, datetime]]) -> dict[str, Any]:
+def _runs(skill: Skill, actor: Actor) -> Reads[dict[str, Any]]:
     """The context of ``usage/runs.html``. All its figures include only runs that the actor can see."""
-    runs = skill_statistics(skill, actor)
-    since = datetime.combine(runs.days[0].day, time(), UTC)
-    callers = callers_of(skill, actor)
+    if not actor.is_signed_in:
+        return {}
+    now = timezone.now()
+    first = now.astimezone(UTC).date() - timedelta(days=scores.HISTORY_DAYS - 1)
+    runs, causes = yield from gather(
+        skill_statistics.reads(skill, actor, now=now),
+        frequent_groups.reads(skill, actor, since=datetime.combine(first, time(), UTC)),
+    )
     lines = version_lines.version_weeks(runs.versions, runs.days)
     return {
         "runs": runs,
         "runs_chart": column_chart(_outcome_rows(runs), _RUNS),
         "rate_chart": version_lines.rate_chart(lines, runs.days),
         "duration_chart": version_lines.duration_chart(lines, runs.days),
-        "releases": version_lines.releases(versions, runs.days),
         "line_weeks": version_lines.table_rows(lines, runs.days),
-        "causes": frequent_groups(skill, actor, since=since) if runs.counts.failed else [],
-        "callers": callers,
-        "shown_callers": callers.rows[:_MAX_CALLERS],
+        "causes": causes if runs.counts.failed else [],
         "has_worse": any(each.worse_than for each in runs.versions),
         "sample": MIN_SAMPLE,
     }
+
+
+def _callers(skill: Skill, actor: Actor) -> dict[str, Any]:
+    callers = callers_of(skill, actor)
+    return {"callers": callers, "shown_callers": callers.rows[:_MAX_CALLERS]}
 
 
 def _outcome_rows(runs: SkillStatistics) -> list[tuple[date, list[int]]]:
@@ -108,11 +125,10 @@ def _by_week(days: Sequence[tuple[date, Sequence[int]]]) -> list[tuple[date, lis
     ]
 
 
-def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any]]:
+def _kinds(skill: Skill, days: Sequence[scores.DailyUses], counts: Mapping[str, int]) -> list[dict[str, Any]]:
     """Rows with the number of uses per kind, in total and in ``days``. If there are uses without a kind, a
     last row counts them.
     """
-    counts = scores.uses_by_kind(skill)
     recent = sum((Counter(day.counts) for day in days), Counter[str]())
     kinds: list[dict[str, Any]] = [
         {"name": _NAMES[kind], "count": counts.get(kind, 0), "recent": recent[kind]} for kind in _KINDS
@@ -123,14 +139,12 @@ def _kinds(skill: Skill, days: Sequence[scores.DailyUses]) -> list[dict[str, Any
     return kinds
 
 
-def _triggers(skill: Skill) -> list[tuple[str, int]]:
+def _triggers(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """The label and the number of reported activations of each trigger; [] without activations."""
-    counts = activations_by_trigger(skill)
     rows = [(str(trigger.label), counts[trigger.value]) for trigger in ActivationTrigger]
     return rows if any(counts.values()) else []
 
 
-def _versions(skill: Skill, numbers: Sequence[str]) -> list[tuple[str, list[int]]]:
+def _version_rows(counts: Mapping[str, Counter[str]], numbers: Sequence[str]) -> list[tuple[str, list[int]]]:
     """The number of each used version of ``numbers`` with its use counts in the order of ``_KINDS``."""
-    counts = scores.uses_by_version(skill)
     return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]

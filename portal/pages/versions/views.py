@@ -9,6 +9,7 @@ from portal.pages.skill.views.skill import layout
 from portal.presenters.skill import comparison
 from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import read_together, reads_of
 from registry.identity.middleware import ActorRequest
 from registry.lookup import skills
 from registry.models import Skill, Version
@@ -25,17 +26,22 @@ def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     before, after = request.GET.get("before"), request.GET.get("after")
     if before and after:
         return redirect("version-diff", skill.team.slug, skill.slug, before, after)
-    rows = list(_rows(skill, request))
-    statistics = skill_statistics(skill, request.actor)
-    context = {
+    rows, removed = _rows(skill, request), skill.tombstones.order_by("-pk")
+    context, statistics, run_counts, _versions = read_together(
+        layout.reads(request, skill, "versions"),
+        skill_statistics.reads(skill, request.actor),
+        runs_by_version.reads(skill, request.actor),
+        reads_of(rows, removed),
+    )
+    context |= {
         "versions": rows,
         "chosen": rows[:2],
-        "tombstones": skill.tombstones.order_by("-pk"),
-        "run_counts": runs_by_version(skill, request.actor),
+        "tombstones": removed,
+        "run_counts": run_counts,
         "run_statistics": {each.version: each for each in statistics.versions},
         "shown_days": HISTORY_DAYS,
     }
-    return render(request, "versions/versions.html", layout(request, skill, "versions") | context)
+    return render(request, "versions/versions.html", context)
 
 
 def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:

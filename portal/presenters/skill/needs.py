@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext as _
 
+from registry.core.sql import Reads, reader
 from registry.models import Version
 from registry.versions.needs.version_needs import Need, version_needs
 
@@ -24,8 +25,10 @@ class NeedGroup:
     names: tuple[str, ...]
 
 
-def need_groups(version: Version, *, path: str = "") -> list[NeedGroup]:
+@reader
+def need_groups(version: Version, *, path: str = "") -> Reads[list[NeedGroup]]:
     """The needs of all scripts, or of the script with this path; the missing ones first."""
+    yield version.ordered_needs
     states: dict[str, list[Need]] = {}
     for need in version_needs(version, path=path):
         states.setdefault(_state(need), []).append(need)

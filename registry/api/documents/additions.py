@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from registry.additions.additions import ADDITION_KINDS
 from registry.api.documents.doc import Doc
+from registry.core.sql import Reads, reader
 from registry.models import User, Version
 from registry.versions.needs.offered_additions import earlier_additions, offered_additions
 
@@ -53,10 +54,12 @@ class AdditionsDoc(Doc):
     )
 
 
-def additions_document(version: Version) -> dict[str, Any]:
+@reader
+def additions_document(version: Version) -> Reads[dict[str, Any]]:
+    yield version.ordered_needs
     offered = offered_additions(version)
     present = {(row["kind"], row["name"]) for row in version.additions}
-    earlier, rows = earlier_additions(version, offered)
+    earlier, rows = yield from earlier_additions.reads(version, offered)
     return {
         "version": version.number,
         "additions": addition_rows(version),

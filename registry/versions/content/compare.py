@@ -8,7 +8,8 @@ from typing import Any
 
 from registry.additions.additions import additions_of, effective_manifest
 from registry.core.hooks import chosen_runtime
-from registry.models import Version
+from registry.core.sql import evaluate
+from registry.models import File, Version
 from registry.packages.compare.lines import MAX_BYTES, DiffLine, TextComparison, compare_texts
 from registry.packages.compare.schemas import SchemaChange
 from registry.packages.compare.versions import Comparison, Content, FileChange, FileFacts, compare
@@ -34,11 +35,12 @@ class FileDiff:
 
 
 def compare_versions(before: Version, after: Version) -> Comparison:
-    return compare(_content(before), _content(after))
+    old, new = (version.files.order_by("path") for version in (before, after))
+    evaluate(old, new)
+    return compare(_content(before, old), _content(after, new))
 
 
-def _content(version: Version) -> Content:
-    rows = version.files.order_by("path")
+def _content(version: Version, rows: Iterable[File]) -> Content:
     files = tuple(FileFacts(row.path, row.size, row.digest, row.is_text, row.executable) for row in rows)
     manifest = manifest_of(version.manifest)
     manifest = replace(manifest, runtime=manifest.runtime or chosen_runtime(version))

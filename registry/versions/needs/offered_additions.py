@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from registry.additions.additions import AdditionKind, additions_of
+from registry.core.sql import Reads, reader
 from registry.models import Version
 from registry.packages.reserved_variables import is_reserved
 from registry.versions.needs.version_needs import Need, undeclared_needs
@@ -62,19 +63,24 @@ def _offers(need: Need) -> Iterator[Offer]:
         yield Offer("secret", need.name)
 
 
-def earlier_version_with_additions(version: Version) -> Version | None:
+@reader
+def earlier_version_with_additions(version: Version) -> Reads[Version | None]:
     """The next lower version that is not held, if it has additions."""
     lower = version.skill.versions.filter(precedence__lt=version.precedence).exclude(pk=version.pk)
-    earlier = lower.unheld().order_by("-precedence").first()
+    yield (rows := lower.unheld().order_by("-precedence")[:1])
+    earlier = next(iter(rows), None)
     return earlier if earlier and earlier.additions else None
 
 
-def earlier_additions(version: Version, offered: OfferedAdditions) -> tuple[Version | None, list[Addition]]:
+@reader
+def earlier_additions(
+    version: Version, offered: OfferedAdditions
+) -> Reads[tuple[Version | None, list[Addition]]]:
     """The next lower version, and those of its additions that ``version`` needs and lacks.
 
     (None, []) if there are none to add.
     """
-    earlier = earlier_version_with_additions(version)
+    earlier = yield from earlier_version_with_additions.reads(version)
     if earlier is None:
         return None, []
     present = additions_of(version)

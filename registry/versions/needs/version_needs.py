@@ -9,8 +9,7 @@ from typing import Literal, get_args
 from packaging.utils import canonicalize_name
 
 from registry.additions.additions import Additions, additions_of
-from registry.core.sql import PreparedQuery
-from registry.models import EntryNeeds, Version
+from registry.models import Version
 from registry.packages.compare.permission_set import covers_host
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.needs import ModuleNeed, ScriptNeeds
@@ -21,9 +20,6 @@ NeedKind = Literal["module", "program", "host", "secret"]
 NeedState = Literal["provided", "added", "missing", "unknown"]
 NEED_KINDS: tuple[str, ...] = get_args(NeedKind)
 NEED_STATES: tuple[str, ...] = get_args(NeedState)
-_SCRIPT_NEEDS = PreparedQuery(
-    lambda version: EntryNeeds.objects.filter(version_id=version).order_by("path"), int
-)
 
 
 @dataclass(frozen=True)
@@ -76,10 +72,11 @@ def _is_added(need: Need, additions: Additions) -> bool:
 
 
 def _package_needs(version: Version, path: str = "") -> tuple[Need, ...]:
-    rows = _SCRIPT_NEEDS.all(version.pk)
     manifest = manifest_of(version.manifest)
     merged: dict[tuple[str, str, str], Need] = {}
-    for row in [row for row in rows if path in ("", row.path)]:
+    for row in version.ordered_needs:
+        if path and row.path != path:
+            continue
         for need in _needs(row.needs, manifest):
             key = (need.kind, need.ecosystem, need.name)
             known = merged.get(key, need)

@@ -9,6 +9,7 @@ from datetime import datetime
 from django.utils.translation import pgettext
 
 from portal.presenters.audit import HOME_SENTENCES, Sentence, listed_names, sentence_of, skill_of
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import AuditEntry
 
@@ -23,18 +24,20 @@ class Activity:
     at: datetime
 
 
-def activity_of(actor: Actor) -> Sequence[Activity]:
+@reader
+def activity_of(actor: Actor) -> Reads[Sequence[Activity]]:
     """The last actions in the actor's teams, newest first, at most ``MAX_SHOWN``.
 
     One entry combines a user's repeated action on several versions of a skill.
     """
     entries = AuditEntry.objects.filter(team__in=actor.team_ids, action__in=HOME_SENTENCES)
     groups: dict[tuple[object, ...], list[AuditEntry]] = {}
-    for entry in entries.select_related("user").order_by("-pk")[:_MAX_READ]:
+    yield (newest := entries.select_related("user").order_by("-pk")[:_MAX_READ])
+    for entry in newest:
         key = (entry.user_id, entry.token_name, entry.action, skill_of(entry) or entry.target)
         groups.setdefault(key, []).append(entry)
     shown = list(groups.values())[:MAX_SHOWN]
-    names = listed_names([group[0] for group in shown])
+    names = yield from listed_names.reads([group[0] for group in shown])
     return [_activity(group, names) for group in shown]
 
 

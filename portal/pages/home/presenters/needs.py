@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
@@ -14,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.presenters.skill.names import skill_names
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.imports.queue import is_cancelled
 from registry.imports.report import load_problems
@@ -49,15 +49,19 @@ class Needs:
     omitted: tuple[tuple[str, str], ...]
 
 
-def needs_of(actor: Actor) -> Needs:
+@reader
+def needs_of(actor: Actor) -> Reads[Needs]:
     """The tasks that the actor may decide or repair, at most ``MAX_PER_KIND`` of each kind."""
     rows: list[Need] = []
     omitted = []
+    approvals, held, imports, schedules = yield from gather(
+        _approvals(actor), _held(actor), _failed_imports(actor), _failed_schedules(actor)
+    )
     for found, url, label in (
-        (list(_approvals(actor)), reverse("approvals"), _("All approvals")),
-        (list(_held(actor)), reverse("held"), _("All held versions")),
-        (list(_failed_imports(actor)), reverse("imports"), _("All imports")),
-        (list(_failed_schedules(actor)), reverse("schedules"), _("All schedules")),
+        (approvals, reverse("approvals"), _("All approvals")),
+        (held, reverse("held"), _("All held versions")),
+        (imports, reverse("imports"), _("All imports")),
+        (schedules, reverse("schedules"), _("All schedules")),
     ):
         rows += found[:MAX_PER_KIND]
         if len(found) > MAX_PER_KIND:
@@ -65,14 +69,16 @@ def needs_of(actor: Actor) -> Needs:
     return Needs(tuple(rows), tuple(omitted))
 
 
-def _approvals(actor: Actor) -> Iterator[Need]:
-    """Yields one task per caller and skill, the oldest request first."""
+def _approvals(actor: Actor) -> Reads[list[Need]]:
+    """One task per caller and skill, the oldest request first."""
     waiting = Approval.objects.waiting().decidable_by(actor).select_related("run__caller")
     waiting = waiting.defer("run__request", "run__result", "run__files").order_by("run__pk")
     groups: dict[tuple[str, str], list[Approval]] = {}
-    for approval in waiting[:_MAX_APPROVALS]:
+    yield (waiting := waiting[:_MAX_APPROVALS])
+    for approval in waiting:
         groups.setdefault((_caller(approval), approval.run.skill_label), []).append(approval)
-    names = skill_names((group[0].run for group in groups.values()), actor)
+    names = yield from skill_names.reads([group[0].run for group in groups.values()], actor)
+    needs = []
     for (caller, label), group in groups.items():
         first, count = group[0], len(group)
         text = _("%(caller)s wants to run %(skill)s") % {"caller": caller, "skill": names[first.run.pk]}
@@ -82,7 +88,8 @@ def _approvals(actor: Actor) -> Iterator[Need]:
         else:
             detail = _permissions(len(first.unsafe_properties))
             url = reverse("run", args=[first.run.uid])
-        yield Need("approval", "ok", text, detail, url, _("Review"), first.run.created_at)
+        needs.append(Need("approval", "ok", text, detail, url, _("Review"), first.run.created_at))
+    return needs
 
 
 def _caller(approval: Approval) -> str:
@@ -94,35 +101,43 @@ def _permissions(count: int) -> str:
     return ngettext("%(n)s permission to review", "%(n)s permissions to review", count) % {"n": count}
 
 
-def _held(actor: Actor) -> Iterator[Need]:
-    for version in list_held_versions(actor)[: MAX_PER_KIND + 1]:
+def _held(actor: Actor) -> Reads[list[Need]]:
+    yield (versions := list_held_versions(actor)[: MAX_PER_KIND + 1])
+    needs = []
+    for version in versions:
         address = [version.skill.team.slug, version.skill.slug, version.number]
         text = _("%(version)s is held for review") % {"version": f"{version.skill.name} {version.number}"}
         publisher = version.published_by.username if version.published_by else "–"
         detail = _("Published by %(user)s") % {"user": publisher}
         held_at = version.held_at or version.created_at
-        yield Need("held", "lock", text, detail, reverse("findings", args=address), _("Review"), held_at)
+        url = reverse("findings", args=address)
+        needs.append(Need("held", "lock", text, detail, url, _("Review"), held_at))
+    return needs
 
 
-def _failed_imports(actor: Actor) -> Iterator[Need]:
-    """Yields a task for each visible source whose last import failed within ``_SHOWN_FOR``, not for a
+def _failed_imports(actor: Actor) -> Reads[list[Need]]:
+    """A task for each visible source whose last import failed within ``_SHOWN_FOR``, not for a
     cancelled import.
     """
     since = timezone.now() - _SHOWN_FOR
     recent = Import.objects.filter(source__in=Source.objects.visible_to(actor), created_at__gte=since)
     seen: set[int] = set()
-    for report in recent.select_related("source").order_by("-pk")[:100]:
+    yield (reports := recent.select_related("source").order_by("-pk")[:100])
+    needs = []
+    for report in reports:
         if report.source_id in seen:
             continue
         seen.add(report.source_id)
         if report.status == ImportStatus.FAILED and not is_cancelled(report):
             text = _("Import of %(source)s failed") % {"source": report.source.location}
             url = reverse("import", args=[report.uid])
-            yield Need("import", "download", text, _problem(report), url, _("View import"), report.created_at)
+            detail, at = _problem(report), report.created_at
+            needs.append(Need("import", "download", text, detail, url, _("View import"), at))
+    return needs
 
 
-def _failed_schedules(actor: Actor) -> Iterator[Need]:
-    """Yields a task for each schedule with a problem, of the actor or of a team that they maintain.
+def _failed_schedules(actor: Actor) -> Reads[list[Need]]:
+    """A task for each schedule with a problem, of the actor or of a team that they maintain.
 
     A problem means that the newest due time was missed or refused, or that its run failed.
     """
@@ -138,11 +153,14 @@ def _failed_schedules(actor: Actor) -> Iterator[Need]:
     rows = ScheduleFiring.objects.filter(failed, pk__in=newest.values("key")).select_related(
         "schedule", "run"
     )
-    for firing in rows.order_by("-due")[: MAX_PER_KIND + 1]:
+    yield (firings := rows.order_by("-due")[: MAX_PER_KIND + 1])
+    needs = []
+    for firing in firings:
         text = texts[firing.state] % {"name": firing.schedule.name or firing.schedule.skill_label}
         url = reverse("schedule", args=[firing.schedule.uid])
         detail = firing.run.failure_code if firing.run else firing.schedule.skill_label
-        yield Need("schedule", "queued", text, detail, url, _("View schedule"), firing.last_due)
+        needs.append(Need("schedule", "queued", text, detail, url, _("View schedule"), firing.last_due))
+    return needs
 
 
 def _problem(report: Import) -> str:

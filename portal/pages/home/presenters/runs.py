@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from portal.presenters.explanations import failure_text
 from portal.presenters.skill.names import skill_names
+from registry.core.sql import Reads, count_rows, gather, reader, reads_of
 from registry.identity.actors import Actor
 from worker.models import FAILED_STATUSES, Run, RunStatus
 from worker.models.run import RunQuerySet
@@ -49,31 +50,41 @@ class ActiveRuns:
     omitted: int
 
 
-def running_now(actor: Actor) -> ActiveRuns:
+@reader
+def running_now(actor: Actor) -> Reads[ActiveRuns]:
     """Running runs, then queued ones, newest first, at most ``MAX_RUNNING``."""
     active = _visible(actor).filter(status__in=(RunStatus.RUNNING, RunStatus.QUEUED))
-    runs = list(active.select_related("caller").order_by("-status", "-pk")[: MAX_RUNNING + 1])
-    omitted = active.count() - MAX_RUNNING if len(runs) > MAX_RUNNING else 0
-    names = skill_names(runs, actor)
-    return ActiveRuns([(run, names[run.pk]) for run in runs[:MAX_RUNNING]], omitted)
+    runs, number = (
+        active.select_related("caller").order_by("-status", "-pk")[:MAX_RUNNING],
+        count_rows(active),
+    )
+    yield runs, number
+    omitted = max(0, sum(number) - MAX_RUNNING)
+    names = yield from skill_names.reads(runs, actor)
+    return ActiveRuns([(run, names[run.pk]) for run in runs], omitted)
 
 
-def failures_by_skill(actor: Actor) -> Sequence[FailingSkill]:
+@reader
+def failures_by_skill(actor: Actor) -> Reads[Sequence[FailingSkill]]:
     """Skills with failed runs in the last 24 hours, the most failures first. Ignores runs of test cases."""
     since = timezone.now() - _FAILURES_FOR
     runs = _visible(actor).without_cases().order_by("-pk")
     failed = runs.filter(status__in=FAILED_STATUSES, finished_at__gte=since)
     newest: dict[str, Run] = {}
     counts: dict[str, int] = {}
-    for run in failed[:_MAX_FAILED]:
+    yield (failed := failed[:_MAX_FAILED])
+    for run in failed:
         newest.setdefault(run.skill_label, run)
         counts[run.skill_label] = counts.get(run.skill_label, 0) + 1
     labels = sorted(newest, key=lambda label: -counts[label])[:MAX_FAILING_SKILLS]
     keys = [newest[label].pk for label in labels]
-    readable = set(Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True))
-    names = skill_names((newest[label] for label in labels), actor)
+    readable = Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True)
+    names, _readable = yield from gather(
+        skill_names.reads([newest[label] for label in labels], actor), reads_of(readable)
+    )
+    readable_keys = set(readable)
     return [
-        FailingSkill(run, names[run.pk], counts[run.skill_label], run.pk in readable)
+        FailingSkill(run, names[run.pk], counts[run.skill_label], run.pk in readable_keys)
         for run in (newest[label] for label in labels)
     ]
 

@@ -62,13 +62,14 @@ class RunOptionsForm(forms.Form):
         if takes_arguments:
             self.fields |= _command_line_fields()
         if len(teams) > 1:
-            self.fields["team"] = forms.ModelChoiceField(
+            team = self.fields["team"] = forms.ModelChoiceField(
                 label=_("For team"),
                 queryset=teams,
                 to_field_name="slug",
                 empty_label=None,
                 help_text=_("The team owns the run, and its maintainers can read it."),
             )
+            team.choices = [(each.slug, str(each)) for each in teams]  # already read
         self.fields["debug"] = forms.BooleanField(
             label=_("Debug"), required=False, help_text=_("Sets SKILL_DEBUG=1 so that the script logs more.")
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from worker.annotations.marks import labels_of
 from worker.annotations.notes import may_delete_any, notes_of
@@ -18,14 +19,17 @@ class NoteRow:
     deletable: bool
 
 
-def annotation_context(run: Run, actor: Actor) -> dict[str, Any]:
+@reader
+def annotation_context(run: Run, actor: Actor) -> Reads[dict[str, Any]]:
     """The template context with labels and notes, for readers of the run. Erased runs allow no changes."""
     changeable = run.erased_at is None and (run.team is None or run.team.archived_at is None)
     any_deletable = may_delete_any(run, actor)
+    notes = notes_of(run)
+    labels, _notes = yield from gather(labels_of.reads([run]), reads_of(notes))
     return {
         "annotatable": changeable,
-        "labels": labels_of([run]).get(run.pk, []),
-        "notes": [_row(note, actor, changeable, any_deletable) for note in notes_of(run)],
+        "labels": labels.get(run.pk, []),
+        "notes": [_row(note, actor, changeable, any_deletable) for note in notes],
     }
 
 

@@ -14,6 +14,7 @@ from portal.presenters.skill.comparison import line_groups
 from portal.presenters.skill.names import skill_names
 from portal.presenters.status import TONES
 from portal.templatetags.skillquay import milliseconds, short_digest
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from worker.models import Run
 from worker.run_views.compare import ArtifactPair, RunComparison, RunFact, StepPair
@@ -43,14 +44,17 @@ _FACTS: dict[str, Promise] = {
 }
 
 
-def comparison_targets(run: Run, actor: Actor) -> list[dict[str, str]]:
+@reader
+def comparison_targets(run: Run, actor: Actor) -> Reads[list[dict[str, str]]]:
     """The run that ``run`` repeats, and the skill's newest earlier run: dicts with label and uid.
 
     Includes only runs that the actor may read. Lists a run once if it is both.
     """
     readable = Run.objects.readable_by(actor).order_by("-pk").only("uid")
-    repeated = readable.filter(pk=run.rerun_of_id).first() if run.rerun_of_id else None
-    earlier = readable.filter(skill_id=run.skill_id, pk__lt=run.pk).first() if run.skill_id else None
+    originals = readable.filter(pk=run.rerun_of_id or 0)
+    before = readable.filter(skill_id=run.skill_id or 0, pk__lt=run.pk)[:1]
+    yield originals, before
+    repeated, earlier = next(iter(originals), None), next(iter(before), None)
     found = [{"label": gettext("original run"), "uid": repeated.uid}] if repeated else []
     if earlier and earlier != repeated:
         found.append({"label": gettext("previous run"), "uid": earlier.uid})

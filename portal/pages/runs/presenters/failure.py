@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from portal.pages.runs.presenters import log as run_log
 from portal.pages.runs.presenters.log import LogLine, LogLines
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.models import EntryCommandLine, Version
 from worker.models import Run
@@ -47,9 +48,10 @@ class Failure:
     similar: SimilarFailures
 
 
+@reader
 def failure_of(
     run: Run, actor: Actor, version: Version | None, *, attempt: int, log: LogLines | None = None
-) -> Failure | None:
+) -> Reads[Failure | None]:
     """The explanation of a failed run; None for other runs and for erased ones.
 
     The caller must check that ``actor`` may read the run, and pass None as ``version`` if the actor can't see
@@ -59,15 +61,21 @@ def failure_of(
         return None
     cause = cause_of(run)
     lines = (log or run_log.tail(run, attempt, running=False)).lines[-_LINES:]
+    url, first, success, similar = yield from gather(
+        _source_url(cause, version),
+        first_failure_since_success.reads(run, actor),
+        _readable_success(run, actor),
+        similar_failures.reads(run, actor),
+    )
     return Failure(
         cause=cause,
-        url=_source_url(cause, version),
+        url=url,
         lines=lines,
         error_lines=error_lines(lines, cause),
         usage=usage_of(run, lines),
-        first=first_failure_since_success(run, actor),
-        success=_readable(last_success(run, actor), actor),
-        similar=similar_failures(run, actor),
+        first=first,
+        success=success,
+        similar=similar,
     )
 
 
@@ -88,9 +96,12 @@ def usage_of(run: Run, lines: Sequence[LogLine] | None = None) -> str:
     return (entry.command_line.usage if entry else "") or "\n".join(printed)
 
 
-def _source_url(cause: Cause | None, version: Version | None) -> str:
+def _source_url(cause: Cause | None, version: Version | None) -> Reads[str]:
     """The address of the line that raised the error, if its file is in the package."""
-    if cause is None or version is None or not version.files.filter(path=cause.file).exists():
+    if cause is None or version is None or not cause.file:
+        return ""
+    yield (files := version.files.filter(path=cause.file))
+    if not files:
         return ""
     skill = version.skill
     address = reverse("file", args=[skill.team.slug, skill.slug, version.number, cause.file])
@@ -119,7 +130,10 @@ def _is_trace(text: str) -> bool:
     return text.startswith(("  ", *_TRACE))
 
 
-def _readable(reference: RunReference | None, actor: Actor) -> RunReference | None:
-    if reference and Run.objects.readable_by(actor).filter(uid=reference.uid).exists():
-        return reference
-    return None
+def _readable_success(run: Run, actor: Actor) -> Reads[RunReference | None]:
+    """The last success that the actor can see, if the actor may read it."""
+    found = yield from last_success.reads(run, actor)
+    if found is None:
+        return None
+    yield (readable := Run.objects.readable_by(actor).filter(uid=found.uid).values("pk"))
+    return found if readable else None

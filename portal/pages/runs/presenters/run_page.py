@@ -34,8 +34,9 @@ from portal.presenters.explanations import (
 )
 from portal.presenters.results import display_value, output_of
 from portal.templatetags.skillquay import first_rows
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
-from registry.models import Version
+from registry.models import Skill, Version
 from registry.models.skill import INTERNAL
 from worker.core.display_budget import MAX_TEXT
 from worker.dependencies.waits import waits_of
@@ -73,26 +74,40 @@ class RunAccess:
         return self.controlled and not self.ended
 
 
+@reader
 def run_context(
     access: RunAccess, actor: Actor, *, attempt: int, log: LogLines | None = None
-) -> dict[str, Any]:
+) -> Reads[dict[str, Any]]:
     """The context of ``runs/run.html`` and ``runs/live.html``; content only for readers of the run.
 
     ``log`` is the end of the attempt's log, if the caller has read it.
     """
-    version = _version(access.run, actor)
-    context = _header(access, version, actor) | _outcome(access, actor)
     if not access.readable:
+        _version, header = yield from gather(_version_of(access.run, actor), _header(access, actor))
+        context: dict[str, Any] = {**header, "version": _version, **_outcome(access, actor)}
         return context | {"remedy": _remedy(context.get("why"), None)}
-    failure = failure_of(access.run, actor, version, attempt=attempt, log=log)
-    more = {"failure": failure, "remedy": _remedy(context.get("why"), failure)}
-    return context | more | _content(access, actor)
+    explained = _explained(access.run, actor, attempt=attempt, log=log)
+    header, (version, failure), content = yield from gather(
+        _header(access, actor), explained, _content(access, actor)
+    )
+    context = {**header, "version": version, "failure": failure, **_outcome(access, actor)}
+    return {**context, "remedy": _remedy(context.get("why"), failure), **content}
 
 
-def title_context(access: RunAccess, actor: Actor) -> dict[str, Any]:
+def _explained(
+    run: Run, actor: Actor, *, attempt: int, log: LogLines | None
+) -> Reads[tuple[Version | None, Failure | None]]:
+    """The version that ran, and the explanation of the failure."""
+    version = yield from _version_of(run, actor)
+    return version, (yield from failure_of.reads(run, actor, version, attempt=attempt, log=log))
+
+
+@reader
+def title_context(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
     """The context of a run's title and breadcrumb."""
     run = access.run
-    is_seen = run.skill and type(run.skill).objects.visible_to(actor).filter(pk=run.skill.pk).exists()
+    yield (seen := Skill.objects.visible_to(actor).filter(pk=run.skill_id or 0).values("pk"))
+    is_seen = run.skill and bool(seen)
     return {
         "access": access,
         "run": run,
@@ -102,23 +117,33 @@ def title_context(access: RunAccess, actor: Actor) -> dict[str, Any]:
     }
 
 
-def _header(access: RunAccess, version: Version | None, actor: Actor) -> dict[str, Any]:
+def _header(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
     """The part of the context that every visitor of the page gets."""
     run, now = access.run, timezone.now()
-    return title_context(access, actor) | {
-        "version": version,
+    title, newest, approval, waits, rerun_of, parent, earlier, group = yield from gather(
+        title_context.reads(access, actor),
+        _newer_number(run, actor),
+        approval_of_run.reads(run, actor),
+        waits_of.reads([run]),
+        _visible_related(run.rerun_of_id, actor),
+        _visible_related(run.parent_id, actor),
+        _cached_source(run, actor),
+        group_of_run.reads(run),
+    )
+    return {
+        **title,
         "pressable": run.skill is not None and run.skill.type != INTERNAL,
-        "newest_number": _newer_number(run, actor),
-        "approval": approval_of_run(run, actor),
-        "waits": waits_of([run]).get(run.pk, ()),
+        "newest_number": newest,
+        "approval": approval,
+        "waits": waits.get(run.pk, ()),
         "most_at_once": blocking_limit(run),
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
         "enforcement": enforcement_rows(run.sandbox),
-        "rerun_of": _visible_related(run.rerun_of, actor),
-        "parent": _visible_related(run.parent, actor),
-        "earlier": _cached_source(run, actor),
-        "error_group": group_of_run(run),
+        "rerun_of": rerun_of,
+        "parent": parent,
+        "earlier": earlier,
+        "error_group": group,
     }
 
 
@@ -170,20 +195,30 @@ def _remedy(why: Explanation | None, failure: Failure | None) -> str:
     return gettext("The log is empty. Ask the skill's maintainers to write errors to standard error.")
 
 
-def _content(access: RunAccess, actor: Actor) -> dict[str, Any]:
+def _content(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
     """The part of the context that only readers of the run get."""
-    run, rows = access.run, timeline(access.run)
-    return annotation_context(run, actor) | {
+    run = access.run
+    artifacts, children = run.artifacts.order_by("path"), _children(run, actor)
+    rows, annotations, omitted, dials, targets, _others = yield from gather(
+        timeline.reads(run),
+        annotation_context.reads(run, actor),
+        omitted_steps.reads(run),
+        host_accesses.reads(run),
+        comparison_targets.reads(run, actor),
+        reads_of(artifacts, children),
+    )
+    return {
+        **annotations,
         "may_share": may_share(run, actor),
         "own_steps": on_own_scale([row for row in rows if row.kind == "skill"]),
         "platform_steps": [row for row in rows if row.kind != "skill"],
-        "omitted_steps": omitted_steps(run),
-        "dials": host_accesses(run),
-        "artifacts": artifact_rows(run.artifacts.order_by("path")),
+        "omitted_steps": omitted,
+        "dials": dials,
+        "artifacts": artifact_rows(artifacts),
         "inputs": display_value(run.request.get("inputs") or {}),
         "arguments": display_value(_argument_text(run)),
-        "children": _children(run, actor),
-        "comparison_targets": comparison_targets(run, actor) if access.ended else (),
+        "children": children,
+        "comparison_targets": targets if access.ended else (),
     }
 
 
@@ -192,19 +227,21 @@ def _argument_text(run: Run) -> str:
     return argument_line([names.get(str(each), each) for each in run.request.get("arguments") or []])
 
 
-def _version(run: Run, actor: Actor) -> Version | None:
+def _version_of(run: Run, actor: Actor) -> Reads[Version | None]:
     """The version that ran; None if it was removed or the actor may not see it."""
     versions = Version.objects.visible_to(actor).filter(skill=run.skill_id, digest=run.digest)
-    return versions.filter(number=run.version_number).select_related("skill__team").first()
+    rows = versions.filter(number=run.version_number).select_related("skill__team")
+    yield rows
+    return next(iter(rows), None)
 
 
-def _newer_number(run: Run, actor: Actor) -> str:
+def _newer_number(run: Run, actor: Actor) -> Reads[str]:
     """The number of the skill's latest version; "" if the run used it or the actor can't see it."""
     if run.skill is None or run.skill.latest_id is None:
         return ""
     latest = Version.objects.visible_to(actor).filter(pk=run.skill.latest_id)
-    number = latest.exclude(number=run.version_number).values_list("number", flat=True).first()
-    return number or ""
+    yield (numbers := latest.exclude(number=run.version_number).values_list("number", flat=True))
+    return next(iter(numbers), "")
 
 
 def _why(access: RunAccess, result: dict[str, Any]) -> Explanation:
@@ -224,17 +261,19 @@ def _own_message(run: Run) -> str:
     return "" if is_known else run.message
 
 
-def _visible_related(run: Run | None, actor: Actor) -> Run | None:
-    return Run.objects.visible_to(actor).without_content().filter(pk=run.pk).first() if run else None
+def _visible_related(key: int | None, actor: Actor) -> Reads[Run | None]:
+    if key is None:
+        return None
+    yield (runs := Run.objects.visible_to(actor).without_content().filter(pk=key))
+    return next(iter(runs), None)
 
 
-def _cached_source(run: Run, actor: Actor) -> Run | None:
+def _cached_source(run: Run, actor: Actor) -> Reads[Run | None]:
     """The run whose cached result ``run`` returned; None if there is none or the actor may not read it."""
-    return (
-        Run.objects.readable_by(actor).without_content().filter(pk=run.cached_from_id).first()
-        if run.cached_from_id
-        else None
-    )
+    if run.cached_from_id is None:
+        return None
+    yield (runs := Run.objects.readable_by(actor).without_content().filter(pk=run.cached_from_id))
+    return next(iter(runs), None)
 
 
 def _children(run: Run, actor: Actor) -> QuerySet[Run]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -15,6 +16,7 @@ from portal.presenters.charts import dots
 from portal.presenters.explanations import failure_text
 from portal.presenters.results import inputs_line, one_line, output_of
 from portal.presenters.skill.names import skill_names
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.models import Version
 from worker.annotations.marks import labels_of
@@ -44,12 +46,19 @@ MAX_CSV_ROWS = 10_000
 _BATCH = 500
 
 
-def run_rows(runs: Sequence[Run], actor: Actor) -> list[dict[str, Any]]:
+@reader
+def run_rows(runs: Sequence[Run], actor: Actor) -> Reads[list[dict[str, Any]]]:
     """Rows for templates; ``inputs`` and ``outcome`` are None if the actor may not read the run."""
     readable = Run.objects.readable_by(actor).filter(pk__in=[run.pk for run in runs])
-    contents = readable.small_contents(max_characters=MAX_LISTED)
-    now, waits, yanked = timezone.now(), waits_of(runs), _yanked(runs)
-    names, labels = skill_names(runs, actor), labels_of(runs)
+    contents_read, yanked_read = readable.small_contents(max_characters=MAX_LISTED), _yanked(runs)
+    waits, names, labels, _others = yield from gather(
+        waits_of.reads(runs),
+        skill_names.reads(runs, actor),
+        labels_of.reads(runs),
+        reads_of(contents_read, yanked_read),
+    )
+    contents = {pk: values for pk, *values in contents_read}
+    now, yanked = timezone.now(), set(yanked_read)
     return [
         {
             "run": run,
@@ -108,13 +117,13 @@ def _iso(moment: datetime | None) -> str:
     return moment.isoformat(timespec="milliseconds") if moment else ""
 
 
-def _yanked(runs: Sequence[Run]) -> set[tuple[int, str]]:
+def _yanked(runs: Sequence[Run]) -> QuerySet[Version, tuple[int, str]]:
     versions = Version.objects.filter(
         skill__in={run.skill_id for run in runs if run.skill_id},
         number__in={run.version_number for run in runs},
         yanked_at__isnull=False,
     )
-    return set(versions.values_list("skill_id", "number"))
+    return versions.values_list("skill_id", "number")
 
 
 def _outcome(run: Run, result: Mapping[str, Any]) -> str:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.presenters.charts import Bar, bars
 from portal.presenters.content.text import json_text
 from portal.presenters.results import DisplayValue, display_value
+from registry.core.sql import Reads, reader
 from worker.core.display_budget import MAX_TEXT
 from worker.models import Approval, Attempt, Run, RunStatus, Step, StepKind
 
@@ -70,16 +71,19 @@ class TimelineRow:
         return bool(self.input or self.output or self.error or self.child or self.step_id)
 
 
-def timeline(run: Run) -> list[TimelineRow]:
+@reader
+def timeline(run: Run) -> Reads[list[TimelineRow]]:
     """The rows in order, with bars on one time scale. The row for the approval has no bar."""
-    approval = Approval.objects.filter(run=run).first()
+    approvals, attempts = Approval.objects.filter(run=run)[:1], run.attempts.order_by("number")
+    own = run.steps.select_related("child").defer("child__request", "child__result").order_by("seq")
+    steps = {number: own.filter(attempt=number)[:MAX_STEPS] for number in range(1, max(run.attempt, 1) + 1)}
+    yield approvals, attempts, *steps.values()
+    approval = next(iter(approvals), None)
     scale_start = (approval.decided_at if approval else None) or run.created_at
     rows = _waiting(run, scale_start)
-    for attempt in run.attempts.order_by("number"):
+    for attempt in attempts:
         platform = _platform(attempt, run, scale_start)
-        own = run.steps.filter(attempt=attempt.number).select_related("child").order_by("seq")
-        steps = list(own.defer("child__request", "child__result")[:MAX_STEPS])
-        rows += _with_steps(platform, steps, scale_start)
+        rows += _with_steps(platform, list(steps.get(attempt.number, ())), scale_start)
     drawn = bars([(row.start_ms, row.duration_ms or 0) for row in rows])
     first = [_approval_row(run, approval)] if approval else []
     return first + [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
@@ -92,9 +96,10 @@ def on_own_scale(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
     return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
 
-def omitted_steps(run: Run) -> int:
+@reader
+def omitted_steps(run: Run) -> Reads[int]:
     """The number of steps of the skill that ``timeline`` omits: those beyond ``MAX_STEPS`` per attempt."""
-    counts = run.steps.order_by().values_list("attempt").annotate(Count("pk"))
+    yield (counts := run.steps.order_by().values_list("attempt").annotate(Count("pk")))
     return sum(max(0, count - MAX_STEPS) for _attempt, count in counts)
 
 

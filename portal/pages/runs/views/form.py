@@ -28,6 +28,7 @@ from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.permissions import verdict_of
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version
+from registry.core.sql import evaluate, read_together
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
@@ -154,7 +155,9 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
     tool = tool if tool in tools else tools[0] if tools else ""
     is_same_tool = earlier is not None and (earlier.get("tool") or "") in (tool, "")
     teams = run_teams(request.actor)
-    named = teams.filter(slug=query.get("team", "")[:64]).first()
+    artifacts = _artifacts(request.actor)
+    evaluate(teams, artifacts)
+    named = next((team for team in teams if team.slug == query.get("team", "")), None)
     return RunForm(
         runnable,
         Prefill(
@@ -165,7 +168,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
         tool=tool,
         shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
         teams=teams,
-        artifacts=_artifacts(request.actor),
+        artifacts=[(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in artifacts],
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
         calls=calls,
@@ -192,7 +195,11 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
     refused = any(form.is_bound and form.errors for form in run_form.forms) and "add_rows" not in request.POST
     team = run_form.selected_team or calling_team(request.actor, runnable.version.skill)
     path = run_form.command_line.path if run_form.command_line else ""
-    context = layout(request, runnable.version.skill, "run", version=runnable.version) | {
+    page, needs = read_together(
+        layout.reads(request, runnable.version.skill, "run", version=runnable.version),
+        need_groups.reads(runnable.version, path=path),
+    )
+    context = page | {
         "run_form": run_form,
         "runnable_version": runnable,
         "source": source,
@@ -204,7 +211,7 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
         "form_token": new_uid(),
         "schema_text": json_text(run_form.schema),
         "allowances": allowances(runnable.manifest),
-        "needs": need_groups(runnable.version, path=path),
+        "needs": needs,
         "verdict": verdict_of(runnable.version, request.actor, team),
         "missing_secrets": missing_secrets(runnable.version, team),
         "curl": run_form.curl(),
@@ -229,14 +236,15 @@ def run_teams(actor: Actor) -> QuerySet[Team]:
     return Team.objects.filter(pk__in=keys).order_by("slug")
 
 
-def _artifacts(actor: Actor) -> list[tuple[str, str]]:
+def _artifacts(actor: Actor) -> QuerySet[Artifact, tuple[str, str, str]]:
+    """Run, path and skill of the newest files of the actor's runs."""
     runs = Run.objects.readable_by(actor).filter(caller=actor.user)
     rows = (
         Artifact.objects.filter(run__in=runs)
         .order_by("-id")
         .values_list("run__uid", "path", "run__skill_label")
     )
-    return [(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in rows[:_ARTIFACTS]]
+    return rows[:_ARTIFACTS]
 
 
 def _usage(actor: Actor, run_form: RunForm, source: RerunSource | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import Exists, OuterRef
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -177,12 +178,16 @@ def start_again(run: Run, actor: Actor, *, no_cache: bool = False, choice: str =
 def _visible_run(uid: str, actor: Actor, *, with_content: bool = True) -> RunAccess:
     related = ("skill__team", "team", "caller", "rerun_of", "parent")
     visible = Run.objects.visible_to(actor).select_related(*related)
+    same = {"pk": OuterRef("pk")}
+    visible = visible.annotate(
+        is_readable=Exists(Run.objects.readable_by(actor).filter(**same)),
+        is_controlled=Exists(Run.objects.controlled_by(actor).filter(**same)),
+    )
     heavy = ["rerun_of__request", "rerun_of__result", "parent__request", "parent__result"]
     visible = visible.defer(*heavy, *([] if with_content else ["request", "result"]))
-    run = get_object_or_404(visible, uid=uid)
-    readable = Run.objects.readable_by(actor).filter(pk=run.pk).exists()
-    controlled = readable and Run.objects.controlled_by(actor).filter(pk=run.pk).exists()
-    return RunAccess(run, readable, actor.user is not None and run.caller_id == actor.user.pk, controlled)
+    run: Any = get_object_or_404(visible, uid=uid)
+    own = actor.user is not None and run.caller_id == actor.user.pk
+    return RunAccess(run, run.is_readable, own, run.is_readable and run.is_controlled)
 
 
 def readable_run(uid: str, actor: Actor) -> RunAccess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
@@ -15,11 +16,11 @@ from portal.pages.runs.forms.run_filter import RunFilter
 from portal.pages.runs.presenters.run_rows import HEAVY, chart_context, csv_chunks, run_rows
 from portal.pages.skill.views.skill import layout
 from registry.api.errors import QUERY_UNKNOWN
-from registry.identity.actors import Actor
+from registry.core.sql import Reads, read_together
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.models import Skill
-from worker.models import Run, RunQuerySet
+from worker.models import Run, RunQuerySet, SavedRunView
 from worker.queue.states import ENDED
 from worker.saved_views.saved_views import views_of
 
@@ -57,21 +58,22 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
     if request.GET.get("format") == "csv":
         return download(as_file(csv_chunks(filtered, request.actor)), "runs.csv", "text/csv; charset=utf-8")
     filters.offer_values(runs, request.actor)
-    context = _page(request, filtered) | {
+    frame = layout.reads(request, skill, "runs") if skill else views_of.reads(request.actor)
+    page, framed = read_together(_page(request, filtered), frame)
+    context = page | {
         "skill": skill,
         "filters": filters,
         "active": filters.active,
         "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
-        **({} if skill else _saved_views(filters, request.actor)),
+        **({} if skill else _saved_views(filters, framed)),
         "batch": _batch(filters, skill) if skill or filters.is_set else None,
     }
     if skill:
-        return render(request, "runs/skill_runs.html", layout(request, skill, "runs") | context)
+        return render(request, "runs/skill_runs.html", framed | context)
     return render(request, "runs/list.html", context)
 
 
-def _saved_views(filters: RunFilter, actor: Actor) -> dict[str, Any]:
-    views = views_of(actor)
+def _saved_views(filters: RunFilter, views: Sequence[SavedRunView]) -> dict[str, Any]:
     return {"views": views, "is_saved": any(view.query == filters.query for view in views)}
 
 
@@ -84,13 +86,12 @@ def _refuse_unknown(request: ActorRequest, unknown: list[str], filters: RunFilte
     return render(request, "runs/unknown_filter.html", context, status=400)
 
 
-def _page(request: ActorRequest, runs: RunQuerySet) -> dict[str, Any]:
+def _page(request: ActorRequest, runs: RunQuerySet) -> Reads[dict[str, Any]]:
     before = request.GET.get("before", "")[:26]
     after = runs.filter(uid__lt=before) if before else runs
-    found = list(
-        after.select_related("caller", "team", "skill").defer(*HEAVY, "files").order_by("-id")[: PAGE + 1]
-    )
-    rows = run_rows(found[:PAGE], request.actor)
+    related = after.select_related("caller", "team", "skill").defer(*HEAVY, "files")
+    yield (found := related.order_by("-id")[: PAGE + 1])
+    rows = yield from run_rows.reads(list(found)[:PAGE], request.actor)
     return chart_context(rows) | {
         "rows": rows,
         "csv": _address(request, before="", format="csv"),

@@ -6,12 +6,14 @@ Also presents the needs of the version that can still be added.
 from typing import Any
 
 from registry.api.documents.additions import additions_document
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Version
 
 
-def version_additions(version: Version, actor: Actor) -> dict[str, Any] | None:
+@reader
+def version_additions(version: Version, actor: Actor) -> Reads[dict[str, Any] | None]:
     """The version's additions and the rows of the form; None if there are neither.
 
     The form is for maintainers, and empty for held and yanked versions.
@@ -19,7 +21,7 @@ def version_additions(version: Version, actor: Actor) -> dict[str, Any] | None:
     may_change = may(actor, Action.RELEASE, skill=version.skill)
     if not may_change and not version.additions:
         return None
-    document = additions_document(version)
+    document = yield from additions_document.reads(version)
     may_add = may_change and not version.is_held and version.yanked_at is None
     earlier = document["earlier"]
     carried = {(row["kind"], row["name"]) for row in earlier["additions"]} if earlier else set()

@@ -1,5 +1,6 @@
 from typing import Any
 
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Version
@@ -9,10 +10,13 @@ from worker.dependencies.runtimes.lists import is_known_runtime
 from worker.dependencies.status import dependencies_document
 
 
-def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
+@reader
+def dependency_status(version: Version, actor: Actor) -> Reads[dict[str, Any] | None]:
     """Dependencies and runtime; None if the version has neither and the actor can choose no runtime."""
-    document = dependencies_document(version, actor)
-    runtime, choices = document["runtime"]["name"], _choices(version, actor)
+    document, choices = yield from gather(
+        dependencies_document.reads(version, actor), _choices(version, actor)
+    )
+    runtime = document["runtime"]["name"]
     if document["state"] == "none" and not runtime and not choices:
         return None
     return {
@@ -27,11 +31,12 @@ def dependency_status(version: Version, actor: Actor) -> dict[str, Any] | None:
     }
 
 
-def _choices(version: Version, actor: Actor) -> list[str]:
+def _choices(version: Version, actor: Actor) -> Reads[list[str]]:
     """The runtimes that the actor can choose for the version.
 
     Empty if the package declares its runtime or has no scripts, or if the actor may not release the skill.
     """
     if declared_runtime(version) or not may(actor, Action.RELEASE, skill=version.skill):
         return []
-    return buildable_runtimes() if version.command_lines.exists() else []
+    yield (scripts := version.command_lines.all()[:1])
+    return buildable_runtimes() if scripts else []

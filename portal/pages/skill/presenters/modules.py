@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
-from registry.core.hooks import ModuleLoadResult, module_loads
+from registry.core.hooks import ModuleLoadResult
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Version
+from worker.module_loads.results import module_loads
 
 
 @dataclass(frozen=True)
@@ -16,5 +18,6 @@ class LoadedModules:
         return any(row.state == "waiting" for row in self.rows)
 
 
-def loaded_modules(version: Version, _actor: Actor) -> LoadedModules:
-    return LoadedModules(module_loads(version))
+@reader
+def loaded_modules(version: Version, _actor: Actor) -> Reads[LoadedModules]:
+    return LoadedModules((yield from module_loads.reads(version)))

@@ -7,6 +7,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from registry.core.sql import Reads, count_rows, reader
 from registry.models import Skill, Version
 
 
@@ -21,10 +22,12 @@ class Tab:
     count: int | None = None
 
 
+@reader
 def skill_tabs(
     skill: Skill, version: Version | None, current: str, *, is_signed_in: bool, may_change: bool
-) -> list[Tab]:
+) -> Reads[list[Tab]]:
     """The tabs that the actor may open; without the tabs of a version if ``version`` is None."""
+    yield (versions := count_rows(skill.versions.all()))
     place = (skill.team.slug, skill.slug)
 
     def tab(name: str, label: Promise | str, route: str, *more: str, count: int | None = None) -> Tab:
@@ -32,7 +35,7 @@ def skill_tabs(
 
     tabs = [
         tab("overview", _("Overview"), "skill"),
-        tab("versions", _("Versions"), "versions", count=skill.versions.count()),
+        tab("versions", _("Versions"), "versions", count=sum(versions)),
     ]
     if version:
         tabs.append(tab("files", _("Files"), "files", version.number))

@@ -9,6 +9,7 @@ from registry.identity.middleware import ActorRequest
 from registry.models import Team, TriggerKind
 from registry.trigger_tests.collisions import find_collisions
 
+_MAX_ROWS = 50  # conflicts on the page; a team narrows them
 KINDS = {
     TriggerKind.EVENT: _("Event"),
     TriggerKind.INTENT: _("Intent"),
@@ -22,5 +23,6 @@ def page(request: ActorRequest) -> HttpResponse:
     team, skill = request.GET.get("team", "")[:64], request.GET.get("skill", "")[:130]
     found = find_collisions(request.actor, team=team, skill=skill)
     teams = Team.objects.visible_to(request.actor).order_by("slug").values_list("slug", flat=True)
-    context = {"found": found, "team": team, "skill": skill, "teams": teams, "kinds": KINDS}
+    shown = {"rows": found.rows[:_MAX_ROWS], "hidden": max(0, len(found.rows) - _MAX_ROWS)}
+    context = shown | {"found": found, "team": team, "skill": skill, "teams": teams, "kinds": KINDS}
     return render(request, "skill/collisions.html", context)

@@ -1,5 +1,7 @@
 """Views for a skill's maintainers: feedback, proposed trigger tests, and added trigger tests."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -9,6 +11,7 @@ from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusals
 from portal.pages.skill.forms.trigger_test import TriggerTestForm
 from portal.pages.skill.views.skill import layout
+from registry.core.sql import Reads, read_together, reads_of
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill
 from registry.matching import feedback
@@ -25,12 +28,20 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         with add_refusals(form):
             feedback.add_test(skill, **form.cleaned_data, actor=request.actor)
             return redirect("skill-feedback", skill.team.slug, skill.slug)
-    context = layout(request, skill, "feedback") | {
+    tests = skill.trigger_tests.select_related("accepted_by").order_by("-pk")
+    trials: Reads[Any] = reads_of()
+    if skill.latest:
+        skill.latest.skill = skill
+        trials = evaluate.stored_results.reads(skill.latest, request.actor)
+    context, results = read_together(
+        layout.reads(request, skill, "feedback", also=(proposals, tests)), trials
+    )
+    context |= {
         "form": form,
         "counts": feedback.counts(skill),
         "proposals": proposals,
-        "trials": evaluate.stored_results(skill.latest, request.actor) if skill.latest else [],
-        "tests": skill.trigger_tests.select_related("accepted_by").order_by("-pk"),
+        "trials": results or [],
+        "tests": tests,
         "notes": feedback.notes(skill),
     }
     return render(request, "skill/feedback.html", context, status=422 if form.errors else 200)

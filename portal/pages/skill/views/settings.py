@@ -88,9 +88,10 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         with add_refusals(form):
             target = _ACTS[verb](request, skill, form.cleaned_data)
             return redirect("skill", target.team.slug, target.slug) if target else redirect("team", team)
-    context = {"forms": found, "form": form, "verb": verb, "audit": _audit(skill)}
-    context |= phrase_context(skill, request.actor)
-    return render(request, "skill/settings.html", layout(request, skill, "settings") | context)
+    context: dict[str, Any] = {"forms": found, "form": form, "verb": verb, "audit": _audit(skill)}
+    context |= phrase_context(skill, request.actor) | {"channels": skill.channels.select_related("version")}
+    also = (context["phrases"], context["channels"])
+    return render(request, "skill/settings.html", layout(request, skill, "settings", also=also) | context)
 
 
 def _forms(request: ActorRequest, skill: Skill, submitted: str) -> dict[str, forms.Form]:

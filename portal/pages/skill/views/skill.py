@@ -1,8 +1,9 @@
 """The overview of a skill, the pages of its versions, and the context that all tabs share."""
 
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -24,16 +25,14 @@ from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
 from registry.changes import drafts
-from registry.core.sql import PreparedQuery
+from registry.core.sql import Reads, count_rows, gather, read_together, reader, reads_of
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
 from registry.lookup import canonical as canonical_lookup
 from registry.lookup import skills
 from registry.lookup.errors import PURGED
 from registry.lookup.skills import find_skill, find_version
-from registry.lookup.visibility import sees_held_versions
 from registry.models import Membership, Role, Skill, User, Version
-from registry.models.version import VersionQuerySet
 from registry.packages.problems import Refusal
 from registry.packages.version_numbers import normalise
 from registry.pins.pins import is_pinned
@@ -47,19 +46,17 @@ from worker.run_views.statistics import version_statistics
 _SEVERITIES = ("error", "warning", "notice")
 
 
-def _earlier_numbers(versions: VersionQuerySet, skill: int, precedence: str) -> Any:
-    rows = versions.filter(skill_id=skill, precedence__lt=precedence).order_by("-precedence")
-    return rows.values_list("number")[:1]
-
-
-_EARLIER = PreparedQuery(partial(_earlier_numbers, Version.objects.all()), int, str)
-_EARLIER_UNHELD = PreparedQuery(partial(_earlier_numbers, Version.objects.unheld()), int, str)
-
-
+@reader
 def layout(
-    request: ActorRequest, skill: Skill, tab: str, *, version: Version | None = None
-) -> dict[str, Any]:
+    request: ActorRequest,
+    skill: Skill,
+    tab: str,
+    *,
+    version: Version | None = None,
+    also: Sequence[QuerySet[Any, Any]] = (),
+) -> Reads[dict[str, Any]]:
     """The context of ``skill/layout.html``; ``tab`` names the current tab, such as ``overview`` or ``files``.
+    Also reads the querysets in ``also``.
 
     Raises ``SkillMoved`` if the request used a canonical name or, for a GET, an old address of the skill.
     """
@@ -68,11 +65,17 @@ def layout(
     runnable = runnable_version(shown) if shown else None
     may_change = may(request.actor, Action.SETTINGS, skill=skill)
     signed_in = request.actor.is_signed_in
+    canonicals = canonical_lookup.canonicals_of(skill.pk)
+    _canonicals, tabs, pinned = yield from gather(
+        reads_of(canonicals, *also),
+        skill_tabs.reads(skill, shown, tab, is_signed_in=signed_in, may_change=may_change),
+        is_pinned.reads(request.actor, skill),
+    )
     return {
         "skill": skill,
         "kind": kind_of(skill),
         "tab": tab,
-        "tabs": skill_tabs(skill, shown, tab, is_signed_in=signed_in, may_change=may_change),
+        "tabs": tabs,
         "version": shown,
         "is_latest": shown is not None and shown.pk == skill.latest_id,
         "notice": _notice_tone(skill, shown),
@@ -80,9 +83,9 @@ def layout(
         "runnable": runnable is not None and runnable.runnable and _may_run(request, skill),
         "may_change": may_change,
         "successor": skills.visible_successor(skill, request.actor),
-        "canonical": canonical_lookup.canonical_for_skill(skill),
+        "canonical": next(iter(canonicals), None),
         "may_edit": may(request.actor, Action.PUBLISH, skill=skill),
-        "is_pinned": is_pinned(request.actor, skill),
+        "is_pinned": pinned,
     }
 
 
@@ -152,26 +155,32 @@ def version(request: ActorRequest, team: str, slug: str, number: str) -> HttpRes
 
 def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpResponse:
     skill = version.skill
-    context = layout(request, skill, tab, version=version)
-    runnable: RunnableVersion = context["runnable_version"]
-    context |= _contract(runnable) | {
-        "statistics": version_statistics(version, request.actor),
-        "observed": observed_permissions(version, request.actor) if request.actor.user else None,
-        "readme": readme_html(version),
-        "needs": need_groups(version),
-        "additions": version_additions(version, request.actor),
-        "dependencies": dependencies.dependency_status(version, request.actor),
-        "modules": loaded_modules(version, request.actor),
-        "strip": recent_strip(skill, request.actor, number="" if tab == "overview" else version.number),
-        "problems": _problems(version),
-        "trials": evaluate.stored_results(version, request.actor),
-        "score": scores.explain_score(skill),
+    actor, number = request.actor, "" if tab == "overview" else version.number
+    reads: dict[str, Reads[Any]] = {
+        "statistics": version_statistics.reads(version, actor),
+        "needs": need_groups.reads(version),
+        "additions": version_additions.reads(version, actor),
+        "dependencies": dependencies.dependency_status.reads(version, actor),
+        "modules": loaded_modules.reads(version, actor),
+        "strip": recent_strip.reads(skill, actor, number=number),
+        "trials": evaluate.stored_results.reads(version, actor),
         "owners": _owners(request, skill),
-        "file_count": version.files.count(),
+        "file_count": _file_count(version),
         "earlier": _earlier(request, version),
+        "publisher": _publisher(version),
     }
-    if may(request.actor, Action.SETTINGS, skill=skill):
-        context["cases"] = case_results(version, request.actor)
+    if actor.user:
+        reads["observed"] = observed_permissions.reads(version, actor)
+    if may(actor, Action.SETTINGS, skill=skill):
+        reads["cases"] = case_results.reads(version, actor)
+    context, *found = read_together(layout.reads(request, skill, tab, version=version), *reads.values())
+    runnable: RunnableVersion = context["runnable_version"]
+    context |= dict(zip(reads, found, strict=True)) | _contract(runnable)
+    context |= {
+        "readme": readme_html(version),
+        "problems": _problems(version),
+        "score": scores.explain_score(skill),
+    }
     if context["may_edit"]:
         context["profile_reports"] = stored_profile_reports(version, version_rows.load_problems(version))
     if tab == "versions" and context["may_change"]:
@@ -192,11 +201,23 @@ def _contract(runnable: RunnableVersion) -> dict[str, Any]:
     }
 
 
-def _earlier(request: ActorRequest, version: Version) -> str | None:
+def _earlier(request: ActorRequest, version: Version) -> Reads[str | None]:
     """The number of the next lower visible version; None if there is none."""
-    query = _EARLIER if sees_held_versions(version.skill, request.actor) else _EARLIER_UNHELD
-    row = query.first(version.skill_id, version.precedence)
-    return row[0] if row else None
+    rows = version.skill.versions.visible_to(request.actor).filter(precedence__lt=version.precedence)
+    yield (numbers := rows.order_by("-precedence").values_list("number", flat=True)[:1])
+    return next(iter(numbers), None)
+
+
+def _file_count(version: Version) -> Reads[int]:
+    yield (files := count_rows(version.files.all()))
+    return sum(files)
+
+
+def _publisher(version: Version) -> Reads[User | None]:
+    """The user who published the version, also set as ``version.published_by``."""
+    yield (users := User.objects.filter(pk=version.published_by_id or 0))
+    version.published_by = next(iter(users), None)
+    return version.published_by
 
 
 def _problems(version: Version) -> list[dict[str, object]]:
@@ -204,9 +225,10 @@ def _problems(version: Version) -> list[dict[str, object]]:
     return sorted(found, key=lambda problem: _SEVERITIES.index(str(problem["severity"])))
 
 
-def _owners(request: ActorRequest, skill: Skill) -> list[User]:
+def _owners(request: ActorRequest, skill: Skill) -> Reads[list[User]]:
     """The team's owners; empty for anonymous users."""
     if not request.actor.is_signed_in:
         return []
     rows = Membership.objects.filter(team=skill.team, role=Role.OWNER).select_related("user")
-    return [row.user for row in rows.order_by("user__username")]
+    yield (owners := rows.order_by("user__username"))
+    return [row.user for row in owners]

@@ -26,7 +26,7 @@ from registry.packages.package import Manifest
 from registry.usage import recording
 from worker.core.budget import is_model_configured
 from worker.core.display_budget import MAX_PREFILL
-from worker.executors.prompt import trust_of
+from worker.executors.prompt import trust_by
 from worker.models import Run
 from worker.protocols.call import Request
 from worker.protocols.prompts import render as prompt
@@ -100,7 +100,10 @@ def _start(request: ActorRequest, use: PromptUse) -> Run | None:
 
 def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
     skill, version, manifest, form = use.skill, use.version, use.manifest, use.form
-    trust = trust_of(skill.pk, version.number)
+    trust, files = (
+        trust_by(skill, version.provenance),
+        version.files.exclude(path="SKILL.md").order_by("path"),
+    )
     rendered = prompt.render(
         version.body,
         arguments=form.line if form.is_bound and trust.arguments else None,
@@ -108,7 +111,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         values=form.values,
         skill_dir=f".claude/skills/{skill.slug}",
     )
-    return layout(request, skill, "use", version=version) | {
+    return layout(request, skill, "use", version=version, also=(files,)) | {
         "manifest": manifest,
         "verdict": verdict_of(version, request.actor),
         "form": form,
@@ -119,7 +122,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         "may_run": not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill),
         "runs_first": bool(manifest.context == "fork" or (rendered.commands and trust.commands)),
         "lines": client_lines(version),
-        "files": version.files.exclude(path="SKILL.md").order_by("path"),
+        "files": files,
     }
 
 
