@@ -13,7 +13,7 @@ django.setup()
 
 from django.core.management import call_command
 
-from bench import _catalog
+from bench import _catalog, _chat
 from registry.identity.actors import administrator_actor
 from registry.matching import match as matching
 from registry.matching import ranking
@@ -23,6 +23,8 @@ def main():
     options = json.loads(sys.argv[1])
     call_command("migrate", verbosity=0)
     queries = [row for row in _catalog._rows(options["queries"]) if row.get("half", "read") == "read"]
+    if options["chat"]:
+        queries += _chat.sample(options["chat"])
     skills = _catalog._rows(options["corpus"])
     if options["skills"]:
         skills = _sample(skills, queries, options["skills"], options["seed"])
@@ -57,10 +59,16 @@ def _measured(row, slugs):
     is_explicit = bool(rows) and rows[0].tier is matching.MatchTier.EXPLICIT
     results, expected = [each.skill.slug for each in rows], row["expected_slug"]
     return {
-        "kind": "idle" if not expected else "real" if expected in slugs else "absent",
+        "kind": _kind(row, slugs),
         "place": results.index(expected) + 1 if expected in results else None,
         "evidence": None if is_explicit else list(map(float, found[0])) if found and rows else [],
     }
+
+
+def _kind(row, slugs):
+    if row["expected_slug"]:
+        return "real" if row["expected_slug"] in slugs else "absent"
+    return "chat" if row.get("split") == "chat" else "idle"
 
 
 if __name__ == "__main__":

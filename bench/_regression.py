@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import exp
 
-_STEPS, _PENALTY = 30, 1.0  # of the squared weights of standardized measures
+_STEPS, _PRECISION = 30, 1e-6
+_PENALTY = 1.0  # of the squared weights of standardized measures
 
 
 def fit_logistic(rows, labels, weights):
@@ -21,8 +22,10 @@ def fit_logistic(rows, labels, weights):
     ]
     fitted = [0.0] * (size + 1)
     for _ in range(_STEPS):
-        gradient, curvature = _derivatives(scaled, labels, weights, fitted)
-        fitted = [old + step for old, step in zip(fitted, _solve(curvature, gradient), strict=True)]
+        steps = _solve(*reversed(_derivatives(scaled, labels, weights, fitted)))
+        fitted = [old + step for old, step in zip(fitted, steps, strict=True)]
+        if max(map(abs, steps)) < _PRECISION:
+            break
     raw = [weight / spread for weight, spread in zip(fitted[1:], spreads, strict=True)]
     return [fitted[0] - sum(each * mean for each, mean in zip(raw, means, strict=True)), *raw]
 

@@ -17,11 +17,15 @@ _SMALL_CATALOGS, _SMALL_SIZE = 3, 120
 _WEIGHTS = {  # of an answer, by whether it is from a small catalog and its kind
     (False, "real"): 1.0,
     (False, "idle"): 2.0,
+    (False, "chat"): 1.0,
     (True, "real"): 0.3,
     (True, "idle"): 0.6,
+    (True, "chat"): 0.3,
     (True, "absent"): 0.02,  # another skill often fits these requests
 }
-_MIN_IDLE, _MAX_LOST = 0.9, 0.01  # goals: share of "none" of idle sentences, and of lost requests
+# Goals: share of "none" of idle sentences, and of lost requests. Stricter than those for unread requests.
+_MIN_IDLE, _MAX_LOST = 0.92, 0.007
+_FOLDS = 10  # of the cross-validation that the limit is chosen by
 _STEPS = 10_000  # of the search for the limit
 
 
@@ -32,6 +36,7 @@ class Answer:
     kind: str
     place: int | None
     evidence: list[float] | None
+    number: int  # of the request
     is_small: bool
 
     @property
@@ -45,22 +50,17 @@ class Answer:
 
 def add_arguments(parser):
     _scratch.add_arguments(parser)
+    parser.add_argument("--chat", default="", help="folder of chatterbot-corpus with more idle sentences")
 
 
 def measure(options, *, log=lambda line: None):
     from registry.matching.ranking import Evidence
 
-    answers = [Answer(**row, is_small=False) for row in _measured(options, 0, 0, log)]
+    answers = _answers(_measured(options, 0, 0, log), is_small=False)
     for seed in range(1, _SMALL_CATALOGS + 1):
-        answers += [Answer(**row, is_small=True) for row in _measured(options, _SMALL_SIZE, seed, log)]
-    counted = [each for each in answers if each.counts]
-    base, *weights = fit_logistic(
-        [each.evidence for each in counted],
-        [each.kind == "real" for each in counted],
-        [each.weight for each in counted],
-    )
-    base, weights = _calibrate(base, weights, [each for each in counted if not each.is_small])
-    scores = [_score(each, base, weights) for each in answers]
+        answers += _answers(_measured(options, _SMALL_SIZE, seed, log), is_small=True)
+    base, weights = _fit(answers)
+    scores = _held_out_scores(answers)
     full = [not each.is_small for each in answers]
     limit = _limit(list(compress(answers, full)), list(compress(scores, full)))
     small = [each.is_small for each in answers]
@@ -73,8 +73,34 @@ def measure(options, *, log=lambda line: None):
     }
 
 
+def _fit(answers):
+    """The base and the weights of the measures."""
+    counted = [each for each in answers if each.counts]
+    base, *weights = fit_logistic(
+        [each.evidence for each in counted],
+        [each.kind == "real" for each in counted],
+        [each.weight for each in counted],
+    )
+    return _calibrate(base, weights, [each for each in counted if not each.is_small])
+
+
+def _held_out_scores(answers):
+    """The score of each answer by weights that were fitted without its request."""
+    scores = [0.0] * len(answers)
+    for fold in range(_FOLDS):
+        base, weights = _fit([each for each in answers if each.number % _FOLDS != fold])
+        for place, each in enumerate(answers):
+            if each.number % _FOLDS == fold:
+                scores[place] = _score(each, base, weights)
+    return scores
+
+
+def _answers(rows, *, is_small):
+    return [Answer(**row, number=number, is_small=is_small) for number, row in enumerate(rows)]
+
+
 def _measured(options, skills, seed, log):
-    files = {name: options[name] for name in ("corpus", "queries")}
+    files = {name: options[name] for name in ("corpus", "queries", "chat")}
     return _scratch.run("bench._evidence", {**files, "skills": skills, "seed": seed}, database="", log=log)
 
 

@@ -26,6 +26,7 @@ class RankFields:
     """The fields that filter and rank matches in addition to their scores."""
 
     key: int
+    slug: str
     paths: Sequence[str]
     priority: float
     usage_count: int
@@ -34,8 +35,8 @@ class RankFields:
 
 def load_rank_fields(keys: Sequence[int]) -> list[RankFields]:
     return [
-        RankFields(key, () if paths == "[]" else json.loads(paths), priority, count, assume_utc(last))
-        for key, paths, priority, count, last in sql.rank_field_rows(keys)
+        RankFields(key, slug, () if paths == "[]" else json.loads(paths), priority, count, assume_utc(last))
+        for key, slug, paths, priority, count, last in sql.rank_field_rows(keys)
     ]
 
 

@@ -12,7 +12,8 @@ from registry.models import TermScope
 _LOCK = "SELECT id FROM registry_term WHERE text = %s FOR UPDATE"
 _INCREMENT_ON_CONFLICT = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
 _RANK_FIELDS = """
-    SELECT id, paths, priority, usage_count, last_used_at FROM registry_skill WHERE id IN ({keys}) ORDER BY id
+    SELECT id, slug, paths, priority, usage_count, last_used_at
+    FROM registry_skill WHERE id IN ({keys}) ORDER BY id
 """
 _SKILLS = """
     SELECT {columns}
@@ -47,7 +48,7 @@ def increment_document_counts(terms: Iterable[int], scope: str) -> None:
 
 
 def rank_field_rows(keys: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Id, paths (JSON), priority, use count and last use of these skills, ordered by id."""
+    """Id, slug, paths (JSON), priority, use count and last use of these skills, ordered by id."""
     return fetch_all(_RANK_FIELDS.format(keys=placeholders(keys)), keys) if keys else []
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from heapq import nlargest
 from itertools import chain, groupby
 from math import isqrt
-from operator import itemgetter
+from operator import itemgetter, or_
+from typing import NamedTuple
 
 from registry.core import search_terms
 from registry.identity.actors import Actor
@@ -25,9 +27,10 @@ _MAX_FULLY_READ_DF = 200  # the postings of terms with at most this df are read 
 _HEAVIEST_POSTINGS = 100  # read of each more common term; the rest is read later, for the best skills only
 _TYPO_WEIGHT = 0.8
 _FULL_WEIGHT = 2 * 2200  # twice the highest weight of a word in a skill
-_COMMON_TERM_DIVISOR = 10  # terms in more than a tenth of the skills are ignored if there are rarer ones
+_COMMON_TERM_DIVISOR = 5  # terms in more than a fifth of the skills are ignored if there are rarer ones
 _ASSERTED_FIELDS = ~int(Field.DENIED)
 _NAME_FIELD = int(Field.NAME)
+MAIN_FIELDS = int(Field.NAME | Field.KEYWORDS | Field.TAGS | Field.DESCRIPTION)
 _KEY_SPACE = 2**63  # greater than any skill id
 _WEIGHT_SCALE = 5 * 10**8  # makes the integer square root of a scaled weight 10⁶ times the weight's root
 
@@ -43,6 +46,13 @@ class ScorePart:
     term: str
     score: int
     mask: int
+
+
+class Coverage(NamedTuple):
+    """The number of the request's concepts in a skill's main fields, and of its terms in the skill's name."""
+
+    concepts: int
+    name_terms: int
 
 
 _ConceptSides = defaultdict[
@@ -77,6 +87,18 @@ class LexicalScores:
                         (weight * each.point_value, each.text, mask)
                     )
         return {skill: self._counted(sides) for skill, sides in found.items()}
+
+    def coverage(self, skills: Collection[int]) -> dict[int, Coverage]:
+        """What the request and these skills have in common, by skill id."""
+        bits = {  # a bit per concept, because sets are slower
+            key: reduce(or_, (1 << each.concept for each in some)) for key, some in self.terms_by_key.items()
+        }
+        concepts, names = dict.fromkeys(skills, 0), dict.fromkeys(skills, 0)
+        for key, skill, _, mask in self.rows:
+            if mask & MAIN_FIELDS and skill in concepts:
+                concepts[skill] |= bits[key]
+                names[skill] += mask & _NAME_FIELD
+        return {skill: Coverage(found.bit_count(), names[skill]) for skill, found in concepts.items()}
 
     def _counted(self, sides: _ConceptSides) -> list[ScorePart]:
         """The parts that count for each concept: its own words or its synonyms, whichever are heavier."""

@@ -25,7 +25,7 @@ from registry.matching.ranking import (
     clamp_priority,
     rank_candidates,
 )
-from registry.matching.sentences import has_technical_word, negated_offsets, sentence_form
+from registry.matching.sentences import has_everyday_word, has_technical_word, negated_offsets, sentence_form
 from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
@@ -114,6 +114,7 @@ def match(
     traits = RequestTraits(
         sentence_form(utterance, is_keywords=_is_keywords(tokens, wanted)),
         is_technical=has_technical_word(utterance),
+        is_everyday=has_everyday_word(utterance),
         glossary_concepts=sum(concept.key in glossary_index for concept in scores.concepts),
     )
     ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), traits=traits)[:limit]

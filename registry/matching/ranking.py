@@ -7,7 +7,7 @@ general questions are signs of the opposite. The weights are fitted by ``bench f
 docs/reference/matching.md.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import exp, log, sqrt
@@ -25,12 +25,13 @@ from registry.matching.sentences import SentenceForm
 from registry.search.sql import MIN_CATALOG_SKILLS
 from registry.usage import scores as usage
 
-MIN_CONFIDENCE = 0.144  # if the best skill has less, the result is "none"
+MIN_CONFIDENCE = 0.081  # if the best skill has less, the result is "none"
 _FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
 _WHOLE_BONUS = 0.4  # for an ideal score in a small catalog, where no word is rare
 _MAX_COUNTED_CONCEPTS = 4
 _FULL_CATALOG, _SMALL_CATALOG, _EMPTY_CATALOG = 2_500, 120, 25  # skills; see ``_catalog_coverage``
-_MAIN_FIELDS = int(Field.NAME | Field.KEYWORDS | Field.TAGS | Field.DESCRIPTION)
+_CONCEPT_BONUS = 500_000  # for each concept in the main fields; a rare word there has about 3,000,000
+_NAME_BONUS = 1_250_000  # if the request has all words of the name
 _PRIORITY_WEIGHT = 0.1  # the largest effect of the priority on a score
 
 
@@ -43,22 +44,24 @@ class Evidence(NamedTuple):
     is_keywords: float
     is_statement: float
     is_general_question: float
+    is_everyday: float  # has a word of private life, and is neither an instruction nor technical
     is_instruction: float  # times the catalog's coverage, as the next ones
     is_technical: float
     glossary_concepts: float  # number, up to ``_MAX_COUNTED_CONCEPTS``
 
 
-_BASE_LOG_ODDS = -3.1
+_BASE_LOG_ODDS = -4.05
 _WEIGHTS = Evidence(
-    strength=0.86,
-    concepts=0.03,
-    is_cjk=0.38,
-    is_keywords=0.76,
-    is_statement=-0.62,
-    is_general_question=-0.86,
-    is_instruction=0.89,
-    is_technical=0.92,
-    glossary_concepts=0.3,
+    strength=1.13,
+    concepts=0.02,
+    is_cjk=0.47,
+    is_keywords=1.01,
+    is_statement=-0.66,
+    is_general_question=-1.22,
+    is_everyday=-0.86,
+    is_instruction=1.22,
+    is_technical=0.42,
+    glossary_concepts=0.25,
 )
 
 
@@ -68,6 +71,7 @@ class RequestTraits:
 
     form: SentenceForm = SentenceForm.OTHER
     is_technical: bool = False
+    is_everyday: bool = False
     glossary_concepts: int = 0
 
 
@@ -106,6 +110,8 @@ def rank_candidates(
     best: dict[int, float] = {}
     for each in hits:
         best[each.skill] = max(each.score, best.get(each.skill, 0))
+    skills = list(skills)
+    fits = _fits(skills, scores)
     now = timezone.now()
 
     def rank(one: Candidate) -> tuple[float, ...]:
@@ -114,35 +120,57 @@ def rank_candidates(
         factor = 1 + _PRIORITY_WEIGHT * (clamp_priority(one.priority) - 0.5)
         used = usage.score(one.row.usage_count, one.row.last_used_at, now)
         first = -round(best[key] * factor, 6) if key in best else 0.0
-        return (-tier, first, -scores.scores.get(key, 0) * factor, -used, key)
+        return (-tier, first, -fits[key] * factor, -used, key)
 
     ordered = sorted((rank(one), one.row.key) for one in skills)
     lexical_keys = [key for _, key in ordered if key not in best]
-    evidence = request_evidence(lexical_keys[0], scores, traits) if lexical_keys else None
+    evidence = request_evidence(lexical_keys[0], fits, scores, traits) if lexical_keys else None
     return [
-        RankedCandidate(key, MatchTier.LEXICAL, _confidence(key, scores, evidence), place)
+        RankedCandidate(key, MatchTier.LEXICAL, _confidence(fits[key], scores, evidence), place)
         if evidence and key not in best
         else RankedCandidate(key, MatchTier.EXPLICIT, best[key], place)
         for place, key in ordered
     ]
 
 
-def request_evidence(best: int, scores: lexical.LexicalScores, traits: RequestTraits) -> Evidence:
+def _fits(skills: Sequence[Candidate], scores: lexical.LexicalScores) -> dict[int, float]:
+    """How well each skill fits, by its id: the score of its words, plus the bonuses. Without words, 0."""
+    coverage = scores.coverage([one.row.key for one in skills])
+    return {
+        one.row.key: words + _bonus(coverage[one.row.key], one.row.slug)
+        if (words := scores.scores.get(one.row.key, 0))
+        else 0.0
+        for one in skills
+    }
+
+
+def _bonus(coverage: lexical.Coverage, slug: str) -> float:
+    """The bonus for concepts in the skill's main fields, and for the share of its name in the request."""
+    share = min(coverage.name_terms / (slug.count("-") + 1), 1)
+    return _CONCEPT_BONUS * coverage.concepts + _NAME_BONUS * share
+
+
+def request_evidence(
+    best: int, fits: Mapping[int, float], scores: lexical.LexicalScores, traits: RequestTraits
+) -> Evidence:
     """The evidence that the skill ``best`` fits the request. Other skills differ only in the strength, so
     that scores keep the order of the ranks.
     """
     parts = scores.parts({best})[best]
-    found = {part.concept.start for part in parts if part.mask & _MAIN_FIELDS}
+    found = {part.concept.start for part in parts if part.mask & lexical.MAIN_FIELDS}
     coverage = _catalog_coverage(scores.skills)
     is_cjk = any(search_terms.has_cjk(concept.text) for concept in scores.concepts)
     is_product = is_cjk and any(map(_is_latin_name, parts))  # products keep their names in Chinese sentences
     return Evidence(
-        strength=_strength(best, scores),
+        strength=_strength(fits[best], scores),
         concepts=min(len(found), _MAX_COUNTED_CONCEPTS),
         is_cjk=is_cjk,
         is_keywords=traits.form is SentenceForm.KEYWORDS,
         is_statement=traits.form is SentenceForm.STATEMENT,
         is_general_question=traits.form is SentenceForm.GENERAL_QUESTION,
+        is_everyday=traits.is_everyday
+        and not traits.is_technical
+        and traits.form not in (SentenceForm.INSTRUCTION, SentenceForm.KEYWORDS),
         is_instruction=coverage * (traits.form is SentenceForm.INSTRUCTION),
         is_technical=coverage * (traits.is_technical or is_product),
         glossary_concepts=coverage * min(traits.glossary_concepts, _MAX_COUNTED_CONCEPTS),
@@ -161,24 +189,22 @@ def _catalog_coverage(skills: int) -> float:
     return log(size / _EMPTY_CATALOG) / log(_FULL_CATALOG / _EMPTY_CATALOG)
 
 
-def _confidence(skill: int, scores: lexical.LexicalScores, evidence: Evidence) -> float:
-    """The probability, from 0 to 1, that the skill is the right one. ``evidence`` is that of the best
-    skill.
-    """
-    if not scores.scores.get(skill, 0):
+def _confidence(fit: float, scores: lexical.LexicalScores, evidence: Evidence) -> float:
+    """The probability, from 0 to 1, that a skill is the right one. ``evidence`` is that of the best skill."""
+    if not fit:
         return 0.0
-    measures = evidence._replace(strength=_strength(skill, scores))
+    measures = evidence._replace(strength=_strength(fit, scores))
     log_odds = _BASE_LOG_ODDS + sum(map(mul, _WEIGHTS, measures))
     return 1 / (1 + exp(-log_odds))
 
 
-def _strength(skill: int, scores: lexical.LexicalScores) -> float:
-    weight = scores.scores.get(skill, 0)
-    if not weight:
+def _strength(fit: float, scores: lexical.LexicalScores) -> float:
+    if not fit:
         return 0.0
     size = max(scores.skills, MIN_CATALOG_SKILLS)
-    strength = (weight / 1e6) ** 2 / (_FULL_WEIGHT * log(1 + size))
-    return sqrt(strength + _WHOLE_BONUS * (weight / scores.ideal) ** 4 * MIN_CATALOG_SKILLS / size)
+    strength = (fit / 1e6) ** 2 / (_FULL_WEIGHT * log(1 + size))
+    ideal = scores.ideal + _CONCEPT_BONUS * len(scores.concepts) + _NAME_BONUS
+    return sqrt(strength + _WHOLE_BONUS * (fit / ideal) ** 4 * MIN_CATALOG_SKILLS / size)
 
 
 def clamp_priority(priority: float) -> float:

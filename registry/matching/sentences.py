@@ -42,7 +42,7 @@ _STATEMENT = re.compile(
 _SMALL_TALK = re.compile(
     r"(?:oh|ah|ha(?:ha)*|hey|hi|hello|yes|yeah|yep|no|nope|okay|ok|sure|thanks?|thank you"
     r"|good (?:morning|night|evening|bye)|(?:sounds|that) \w+"
-    r"|sorry|well|wow|wait|bye|(?:see|talk to) you|never mind|not really|maybe|of course)\b",
+    r"|sorry|well|wow|wait|bye|congrat\w*|(?:see|talk to) you|never mind|not really|maybe|of course)\b",
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
@@ -58,6 +58,10 @@ _GENERAL_QUESTION = re.compile(
       | (?:where|what)\s+(?:do|does|did)\s+(?!my\b|our\b|i\b|we\b|the\b|this\b)
       | how\s+(?:are|old|far|tall|high|deep|heavy|big|large|loud|hot|cold|fast)\b
       | (?:do|did|are|were|have|will)\s+you\b
+      | (?:are|can|do|did)\s+
+        (?!(?:my|our|your|the|this|these|that|those|it|there|they|i|we|you|any|all|not)\b)\w+
+      | what\s+(?:year|colou?r|sound|animal)\b
+      | what(?:['’]s|\s+is)\s+(?:the\s+capital|your)\b
       | (?:is|are|can|do|does)\s+(?:a|an|all|it\s+(?:true|safe|normal|bad)|people|animals|humans)\b
     )""",
     re.IGNORECASE | re.VERBOSE,
@@ -120,11 +124,39 @@ _TECHNICAL = re.compile(
 _NOT_TECHNICAL = re.compile(r"\b(?:OK|TV|DIY|BBQ|KTV|USA?|UK|EU|BC|AD|AM|PM|a/c)\b", re.ASCII)
 _STATEMENT_ZH = re.compile(
     "^(?:我|你|他|她|它|咱|大家|谁都|这|那)|(?:了|啊|呀|啦|吧|哦|呢)$|真|太|好[\u4e00-\u9fff]啊"
+    "|了[一两二三四五六七八九十几半好]|一直在|居然|原来|难怪|果然|早知道|没想到|恭喜|[又老]把?[\u4e00-\u9fff]{1,6}了?$"
 )
 _GENERAL_QUESTION_ZH = re.compile(
     "为什么(?!我|这|它|报)|为啥|^谁是|谁(?:写|画|发明|发现)|哪(?:一)?年|有多[\u4e00-\u9fff]|^你(?:是|在|喜欢|会|有|觉得|叫)"
     "|什么时候(?:熟|开花)|能吃吗"
+    "|^你(?:们|平时|周末|猜|小时候|最)|世界上最|首都|哪[颗种][\u4e00-\u9fff]|真的.*吗|能.*来.*吗$"
 )
+_EVERYDAY_WORDS = """
+    mom mum mother dad father sister brother aunt uncle cousin grandma grandpa granny grandmother
+    grandfather nephew niece neighbou?r wife husband roommate baby toddler kid twin teacher classmate
+    childhood cat dog puppy kitten bird fish goldfish horse cow pig sheep goat duck goose frog snake
+    spider bee mosquito bat whale dolphin shark penguin bear lion tiger elephant giraffe monkey rabbit
+    squirrel owl eagle swallow snail butterfly dinosaur lobster turtle octopus animal knee tooth ear nose
+    finger thumb toe elbow tummy belly hair beard tongue throat hiccup sneeze itch snore yawn sofa couch
+    pillow blanket curtain kettle spoon fork mug umbrella shoe boot sock glove scarf hat jacket coat shirt
+    sweater trousers lace stairs elevator attic candle broom garden lawn flower grass mushroom bicycle
+    bike tyre fence moon rainbow sunset sunrise river lake ocean sea mountain volcano desert planet bored
+    lonely tired jealous ashamed dream nightmare laugh cry funny lovely birthday funeral divorce married
+    party picnic concert pyramid titanic napoleon emperor pharaoh
+"""
+_EVERYDAY = re.compile(
+    rf"\b(?:{'|'.join(_EVERYDAY_WORDS.split())}|feet|teeth|mice|geese|dreamt|dreamed|cried|babies)s?\b",
+    re.IGNORECASE,
+)
+_EVERYDAY_WORDS_ZH = """
+    妈 爸 爷爷 奶奶 外婆 外公 姥 哥 姐 弟 妹 叔 阿姨 舅 邻居 隔壁 室友 同桌 老公 老婆 孩子 宝宝 小孩 儿子
+    女儿 双胞胎 猫 狗 鸟 金鱼 大象 长颈鹿 企鹅 猴子 老虎 狮子 北极熊 熊猫 蚊子 蜜蜂 蜘蛛 蛇 鲸 鲨鱼 海豚
+    恐龙 蝴蝶 蜗牛 乌龟 兔子 松鼠 麻雀 燕子 膝盖 牙 耳朵 鼻子 手指 脖子 头发 肚子 喉咙 打嗝 喷嚏 呼噜 疼
+    痒 沙发 枕头 被子 窗帘 雨伞 手套 围巾 鞋 袜子 帽子 外套 裤子 裙子 衣服 勺子 蜡烛 电梯 楼上 楼下 院子
+    花园 开花 蘑菇 自行车 轮胎 月亮 彩虹 晚霞 夕阳 星星 行星 大海 海水 火山 沙漠 雪 雨天 梦见 做梦 难过
+    伤心 开心 孤单 无聊 生气 想家 羡慕 讨厌 心情 哭 可爱 生日 结婚 相亲 聚会 小时候 排队 演唱会 皇帝 邮局
+"""
+_EVERYDAY_ZH = re.compile("|".join(_EVERYDAY_WORDS_ZH.split()))
 
 
 def is_sentence(text: str) -> bool:
@@ -177,6 +209,12 @@ def sentence_form(utterance: str, *, is_keywords: bool) -> SentenceForm:
 def has_technical_word(utterance: str) -> bool:
     """Whether the utterance has a word of software or files, such as *PDF, auth.ts, getUser*."""
     return bool(_TECHNICAL.search(_NOT_TECHNICAL.sub("", utterance[:_MAX_CHARACTERS])))
+
+
+def has_everyday_word(utterance: str) -> bool:
+    """Whether the utterance has a word of private life, such as *sister, squirrel, umbrella*."""
+    text = utterance[:_MAX_CHARACTERS]
+    return bool(_EVERYDAY.search(text) or _EVERYDAY_ZH.search(text))
 
 
 def _is_general_question(text: str) -> bool:

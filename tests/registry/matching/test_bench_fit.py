@@ -40,8 +40,25 @@ def test_fit_separates_requests_from_idle_sentences_and_reports_the_shares(monke
     document = fit.measure({})
     assert set(document["weights"]) == set(Evidence._fields)
     assert document["weights"]["strength"] > 1
-    assert document["full"]["idle"] >= 0.9
+    assert document["full"]["idle"] >= 0.92
     assert document["full"]["lost"] == 0
     assert document["small"]["absent"] == 1
     assert json.dumps(document)
     assert any(line.startswith("MIN_CONFIDENCE") for line in fit.lines(document))
+
+
+def test_scores_for_the_limit_come_from_weights_fitted_without_the_request(monkeypatch):
+    evidence = [1.0]
+    rows = [fit.Answer("real", 1, evidence, number, is_small=False) for number in range(20)]
+    trained = []
+
+    def record(answers):
+        trained.append({each.number for each in answers})
+        return 0.0, [float(len(trained))]
+
+    monkeypatch.setattr(fit, "_fit", record)
+    scores = fit._held_out_scores(rows)
+    assert len(trained) == len(set(scores)) == 10
+    for number, score in enumerate(scores):
+        (fold,) = {place for place, each in enumerate(trained) if number not in each}
+        assert score == pytest.approx(1 / (1 + exp(-fold - 1)))

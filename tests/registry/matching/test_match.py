@@ -103,14 +103,14 @@ class TestLexical:
         assert slugs("put my bills in order")[0] == "invoice-sorter"
 
     def test_a_little_of_each_thing_asked_for_is_more_than_a_lot_of_one(self, publish_skill, ask):
-        publish_skill("kite", name="Kite", tags=("kite",), keywords=("kite",), description="A kite.")
+        publish_skill("album", tags=("kite",), keywords=("kite",), description="A kite.")
         publish_skill(
             "holder",
             description="Holds a string.",
             body=f"Holds the string of a kite. {'Some other words. ' * 40}",
         )
         rows = ask("wind up a kite string, please").rows
-        assert [row.skill.slug for row in rows] == ["holder", "kite"]
+        assert [row.skill.slug for row in rows] == ["holder", "album"]
         assert rows[0].score > rows[1].score
         assert {reason.text for reason in rows[0].reasons} == {"kite", "string"}
         assert sum(reason.share for reason in rows[0].reasons) == pytest.approx(1)
@@ -119,6 +119,21 @@ class TestLexical:
         publish_skill("lantern", description="Kite.")
         publish_skill("kite-mender", description="Puts together again what the wind has torn.")
         assert slugs("kite") == ["kite-mender", "lantern"]
+
+    def test_skill_whose_whole_name_is_requested_ranks_first(self, publish_skill, slugs):
+        publish_skill("kite", description="Mends what the wind has torn.")
+        publish_skill(
+            "kite-museum-guide",
+            tags=("kite",),
+            keywords=("kite",),
+            description="Shows each kite, and every kite again.",
+        )
+        assert slugs("print a kite") == ["kite", "kite-museum-guide"]
+
+    def test_description_with_all_words_ranks_before_one_with_a_word(self, publish_skill, slugs):
+        publish_skill("workshop", description=f"Repairs a string of a kite. {'Other words stand here. ' * 3}")
+        publish_skill("almanac", description="Kite.", body="String string string.")
+        assert slugs("untangle a kite string") == ["workshop", "almanac"]
 
     def test_one_common_word_that_skills_are_all_about_is_answered(self, publish_skill, slugs):
         for number in range(11):

@@ -6,7 +6,7 @@ from registry.identity.actors import Actor
 from registry.matching import match as matching
 from registry.matching.match import MatchQuery
 from registry.matching.ranking import MIN_CONFIDENCE
-from registry.matching.sentences import SentenceForm, sentence_form
+from registry.matching.sentences import SentenceForm, has_everyday_word, sentence_form
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -50,6 +50,30 @@ def test_request_that_a_skill_fits_is_answered(ask, request_text, slug):
     assert rows[0].score >= MIN_CONFIDENCE
 
 
+def test_everyday_word_is_no_request_unless_something_is_asked_for_it(publish_skill, alice):
+    for number in range(30):
+        publish_skill(f"other-{number}", description=f"Does the work of number {number}.")
+    publish_skill("outfits", description="Chooses a pair of gloves and a scarf.")
+    asked = ["where was a pair of gloves yesterday", "choose a pair of gloves"]
+    assert [
+        [row.skill.slug for row in matching.match(MatchQuery(text), Actor(user=alice)).rows] for text in asked
+    ] == [[], ["outfits"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_everyday"),
+    [
+        ("my sister feeds squirrels", True),
+        ("the neighbour's Dogs", True),
+        ("隔壁的猫", True),
+        ("concatenate two files", False),
+        ("合并两个文件", False),
+    ],
+)
+def test_everyday_word_is_recognized(text, is_everyday):
+    assert has_everyday_word(text) is is_everyday
+
+
 def test_scores_fall_with_the_rank(ask):
     scores = [row.score for row in ask("write a weekly report about boats and invoices")]
     assert len(scores) > 2
@@ -64,6 +88,11 @@ def test_scores_fall_with_the_rank(ask):
         ("why do cats purr", SentenceForm.GENERAL_QUESTION),
         ("埃菲尔铁塔有多高", SentenceForm.GENERAL_QUESTION),
         ("do all birds fly", SentenceForm.GENERAL_QUESTION),
+        ("can owls swim", SentenceForm.GENERAL_QUESTION),
+        ("can you swim", SentenceForm.OTHER),
+        ("what year was the bridge built", SentenceForm.GENERAL_QUESTION),
+        ("世界上最高的塔是哪座", SentenceForm.GENERAL_QUESTION),
+        ("她买了三斤苹果", SentenceForm.STATEMENT),
         ("do all of our PDFs open", SentenceForm.OTHER),
         ("how far did I ride this month", SentenceForm.OTHER),
         ("我这半年的血压变化", SentenceForm.OTHER),
