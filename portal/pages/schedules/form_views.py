@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.context import reader_zone
@@ -29,7 +30,6 @@ from registry.lookup.skills import find_skill, find_version
 from registry.models import Skill, Team, Version
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit, count_request
-from worker.core import clock
 from worker.models import Schedule
 from worker.schedules import change, errors
 from worker.schedules.call import request_document
@@ -164,7 +164,7 @@ def _refuse_upload(upload: UploadedFile[bytes]) -> StoredFile:
 
 def _preview(form: ScheduleForm, options: ScheduleOptions) -> list[Any]:
     """The next due times of the submitted timing, or of the current one; [] if it is invalid."""
-    now = clock.now()
+    now = timezone.now()
     try:
         if form.is_bound:
             if not form.is_valid():

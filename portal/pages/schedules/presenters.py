@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,7 +17,6 @@ from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.identity.tokens import in_state, managed_tokens
 from registry.models import Skill, Team, Token
-from worker.core import clock
 from worker.models import Schedule, ScheduleFiring, ScheduleKind
 from worker.run_views.sql import last_firing_ids
 from worker.schedules import run_as
@@ -96,7 +96,9 @@ def name_choices(actor: Actor, team: Team | None) -> Reads[list[tuple[str, str |
     the service accounts of ``team`` that they may use.
     """
     own = actor.user.username if actor.user else ""
-    tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", clock.now()).order_by("name")
+    tokens = in_state(managed_tokens(actor).filter(owner=actor.user), "active", timezone.now()).order_by(
+        "name"
+    )
     accounts, _tokens = yield from gather(run_as.accounts.reads(team, actor), reads_of(tokens))
     named = [(f"user:{each.username}", each.username) for each in accounts]
     return [
