@@ -161,9 +161,10 @@ def _difference(answer, expected):
         {k: v for k, v in each.headers.items() if k not in ("x-noise", "set-cookie")}
         for each in (answer, expected)
     )
-    if expected.status == 304:  # a kept one may tell caches more
+    if expected.status == 304:  # a kept one may tell caches more: it has the headers of the whole answer
+        is_public = "public" in mine.get("cache-control", "")  # Django's are private, also for public bytes
         mine, theirs = ({"etag": each["etag"], "vary": each["vary"]} for each in (mine, theirs))
-        theirs["vary"] = mine["vary"] if theirs["vary"] in mine["vary"] else theirs["vary"]
+        theirs["vary"] = mine["vary"] if is_public or theirs["vary"] in mine["vary"] else theirs["vary"]
     bodies = [CSRF_TOKEN.sub(b"", each.body) for each in (answer, expected)]
     pairs = zip((answer.status, mine, bodies[0]), (expected.status, theirs, bodies[1]), strict=True)
     return [pair for pair in pairs if pair[0] != pair[1]]
