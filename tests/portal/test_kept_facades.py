@@ -27,6 +27,8 @@ from registry.models import (
     Use,
     Version,
 )
+from registry.storage import blobs
+from tests.checks import not_none
 from tests.factories.skills import prompt_files, publish_files, tidy_files
 from tests.portal.kept_answers import WebProcesses
 from tests.portal.test_kept_answers import _difference, bearer, changes, session
@@ -349,6 +351,18 @@ def test_downloads_count_and_update_checks_and_304_do_not(processes, skills, ali
             read(processes, address, **first)
     flush()
     assert not Use.objects.exists()
+
+
+def test_lost_file_is_an_error_of_the_protocol(local_storage, processes, team, alice):
+    files = tidy_files() | {"assets/data.bin": random.Random(1).randbytes(90_000)}
+    digest = publish_files(files, team=team, user=alice).digest
+    address, client = f"{CLAWHUB}/download?slug=weekly-report", bearer(alice)
+    assert [read(processes, address, **client).status for _ in range(2)] == [200, 200]
+    not_none(blobs.local_path(digest)).unlink()
+    for _ in range(2):
+        answer = read(processes, address, **client)
+        assert (answer.status, answer.headers["content-type"][:10]) == (500, "text/plain")
+        assert b"(BLOB_MISSING)" in answer.body
 
 
 def test_owner_handle_means_the_team_of_that_user_only(processes, skills, team, alice, bob, charlie):

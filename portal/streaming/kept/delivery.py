@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from secrets import randbelow, token_urlsafe
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from portal.delivery.compression import CompressionMiddleware
@@ -15,6 +16,7 @@ from portal.streaming.kept.csrf import make_token
 from portal.streaming.kept.request import KeptRequest
 from portal.streaming.kept.whole_responses import Head, send_whole
 from registry.api.etag import matched_etag
+from registry.storage import blobs
 
 _LOOP_BYTES = 65_536  # longer bodies are compressed in a thread
 _REQUEST_ID = b"x-request-id"
@@ -48,6 +50,13 @@ async def deliver(
         own.append((_NOISE, token_urlsafe(randbelow(_compression.max_random_bytes + 1)).encode()))
     await send_whole(head, own, b"" if scope["method"] == "HEAD" else body, send)
     return answer.status
+
+
+def is_lost(answer: Answer) -> bool:
+    """Whether the answer is a file that is missing on the local disk: Django sends the protocol's error."""
+    if answer.stored is None or answer.content is not None or settings.STORAGE_URL:
+        return False
+    return not blobs.exists(answer.stored.digest)
 
 
 def _unchanged_head(answer: Answer, key: AnswerKey, answers: AnswerStore) -> Head:

@@ -21,7 +21,7 @@ from django.db import connection
 from portal.streaming.inner_request import App, Message, Receive, Scope, Send
 from portal.streaming.kept.access import ANONYMOUS_KEY, Access, AccessStore
 from portal.streaming.kept.answers import Answer, AnswerDraft, AnswerKey, AnswerStore
-from portal.streaming.kept.delivery import deliver
+from portal.streaming.kept.delivery import deliver, is_lost
 from portal.streaming.kept.renewal import renew
 from portal.streaming.kept.request import KeptRequest, read_request
 from registry.changes import drafts
@@ -74,7 +74,7 @@ class KeptAnswers:
             found = await self._find(request)  # it may have changed again
         if request is None or found is None:
             return await self.app(scope, receive, send)
-        if found.access and found.answer and found.is_current:
+        if found.access and found.answer and found.is_current and not is_lost(found.answer):
             return await self._send_kept(found.answer, found.access, request, scope, send, began)
         if found.is_outdated:
             return await self._replace(request, found, scope, receive, send)
