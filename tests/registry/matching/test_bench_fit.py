@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from bench import fit
+from bench import _chat, fit
 from bench._regression import fit_logistic
 from registry.matching.ranking import Evidence
 
@@ -62,3 +62,18 @@ def test_scores_for_the_limit_come_from_weights_fitted_without_the_request(monke
     for number, score in enumerate(scores):
         (fold,) = {place for place, each in enumerate(trained) if number not in each}
         assert score == pytest.approx(1 / (1 + exp(-fold - 1)))
+
+
+def test_chat_sentences_are_sampled_by_language_and_length(tmp_path, monkeypatch):
+    for name, lines in {
+        "english": ["- - See you at the lake", "  - Yes"],
+        "chinese": ["- - 湖边见到你了"],
+    }.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "talk.yml").write_text("categories:\n- talk\n" + "\n".join(lines))
+        (tmp_path / name / "money.yml").write_text("- - What does a bank do today\n- - 银行今天做什么呢")
+    monkeypatch.setattr(_chat, "_SAMPLES", {"english": ("en", 1), "chinese": ("zh", 1)})
+    assert [(row["lang"], row["query"]) for row in _chat.sample(tmp_path)] == [
+        ("en", "See you at the lake"),
+        ("zh", "湖边见到你了"),
+    ]
