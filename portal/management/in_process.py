@@ -43,7 +43,7 @@ class InProcessClient(BaseHandler):
         self.load_middleware()
 
     def send(self, call: Call) -> HttpResponseBase:
-        """The response. With ``?wait=``, waits like the server for the end of the run or import."""
+        """The response. With ``?wait=``, waits for the end of the run or import, as the server does."""
         match = WAIT_PATHS.fullmatch(call.path)
         query, wait_s = split_wait(call.query.encode())
         if match is None or wait_s is None:

@@ -168,7 +168,7 @@ def _choices(kind: Any, library: str) -> list[str] | None:
 
 
 def _plain_value(value: Any, library: str) -> Any:
-    """The value, or for a member of an enumeration the text that the command line accepts for it."""
+    """The value; for a member of an enumeration, the text that the command line accepts for it."""
     if not isinstance(value, enum.Enum):
         return value
     if type(value).__module__.partition(".")[0] in _CLASSES:

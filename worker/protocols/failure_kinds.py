@@ -121,8 +121,8 @@ _PARSER_ERRORS = ("", "CommanderError", "SystemExit", "MissingArgument", "Invali
 
 @dataclass(frozen=True)
 class FailureKind:
-    """A recognized reason for a failure. ``problem`` has its code and texts; ``file`` is the place if the
-    cause has none.
+    """A recognized reason for a failure. ``problem`` has its code and texts; ``file`` is
+    the file to report if the cause names none.
 
     ``host`` is a refused host that the run's proxy has not recorded, or "".
     """

@@ -279,7 +279,7 @@ def artifact_url(run: Run, path: str) -> str:
 
 
 def refusal_document(error: Refusal, *, skill: str, translate: Callable[[str], str]) -> dict[str, Any]:
-    """The document of a run that was refused before it was stored, with the keys of every run.
+    """The document of a run that was refused before it was stored; it has the same keys as a stored run's.
 
     ``skill`` is ``team/slug`` or ``team/slug@version``.
     """
