@@ -1,7 +1,7 @@
 """The suites: which tests ``--suite`` runs.
 
 - ``sample`` (``make test``): everything; of each matrix, and of a test with many cases, a seeded choice;
-  of the tests of pages, half, drawn by the seed.
+  of the tests of pages, half, drawn by the seed, but always the walk through every page.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage;
   of the tests of pages, a fourth, and of the API, half, drawn by the seed.
@@ -25,8 +25,8 @@ import pytest
 SUITES = ("sample", "fast", "services", "clients", "full")
 SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
-SHARES = {  # of the tests in these folders; of others, all
-    "sample": {"portal": 1 / 2},
+SHARES = {  # of the tests in these folders and files; of others, all
+    "sample": {"portal": 1 / 2, "browser": 1 / 2, "browser/test_every_page.py": 1},
     "services": {"portal": 1 / 4, "api": 1 / 2},
 }
 CASES_AT_MOST = 4  # of a parametrized test without a matrix, in every suite but ``full``
@@ -84,7 +84,7 @@ def _belongs(
     if suite == "full":
         is_drawn = item in sampled or not _has_mark(item, "full_at_most")
         is_rest = item in left_out or not _is_drawn(item, "sample")
-        return is_rest or ((is_full or is_matrix) and is_drawn)
+        return is_drawn and (is_rest or is_full or is_matrix)
     if is_full or item in left_out:
         return False
     if suite == "fast":
@@ -121,10 +121,12 @@ def _uses_services(item: pytest.Item) -> bool:
 
 
 def _is_drawn(item: pytest.Item, suite: str) -> bool:
-    """Whether the seed draws the test for the suite; True for a test of a folder without a share."""
+    """Whether the seed draws the test for the suite; True for a test without a share."""
     test = item.nodeid.split("[")[0]
+    path = test.split("::")[0].removeprefix("tests/")
     drawn = Random(f"{os.environ[_SEED]}:{test}").random()
-    return drawn < SHARES[suite].get(test.split("/")[1], 1)
+    shares = SHARES[suite]
+    return drawn < shares.get(path, shares.get(path.split("/")[0], 1))
 
 
 def _matrix_values(item: pytest.Item) -> tuple[object, ...] | None:

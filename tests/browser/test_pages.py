@@ -51,6 +51,7 @@ def test_with_scripts_the_theme_changes_at_once_and_lines_are_copied(page, sign_
     assert page.get_attribute("html", "data-theme") == "dark"
     button = "[data-copy='#install-download']"
     done = page.get_attribute(button, "data-done")
+    page.click("label[for=install-download-tab]")
     page.click(button)
     page.wait_for_selector(f"{button} >> text={done}")
     assert "weekly-report/versions/1.2.0/archive" in page.evaluate("navigator.clipboard.readText()")
