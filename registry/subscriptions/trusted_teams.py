@@ -28,8 +28,8 @@ def list_subscriptions(team: Team, actor: Actor) -> QuerySet[Subscription]:
 @transaction.atomic
 def subscribe(team: Team, publisher: str, by: Actor) -> Subscription:
     """Subscribes the team to the skills of ``publisher``, a team slug; returns the existing subscription if
-    there is one. Besides the refusals of ``require``, raises NOT_FOUND for the publisher or
-    SUBSCRIPTION_TO_ITSELF.
+    there is one. Raises the refusals of ``require``, NOT_FOUND for an unknown publisher, and
+    SUBSCRIPTION_TO_ITSELF for the team itself.
     """
     require(by, Action.SETTINGS, team=team)
     other = skills.find_team(publisher, by)

@@ -106,7 +106,7 @@ class _Exchange:
         return {"status": self.answer.status, "bytes": len(self.answer.body)} if self.answer else None
 
     def wait(self, attempt: AttemptContext, seconds: float) -> StopReason | None:
-        """Sends the request and waits at most ``seconds`` for its end.
+        """Sends the request and waits at most ``seconds`` for the answer.
 
         Returns a reason as soon as the run must stop; None after an answer, a refusal or the deadline.
         """

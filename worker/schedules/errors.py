@@ -79,7 +79,7 @@ SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: 
 # Reasons why a due time has no run.
 FIRING_MISSED = declare("FIRING_MISSED")(
     _("No run was started: the site was offline at this time, and the catch-up policy skips this run."),
-    _("Change the catch-up policy to start missed runs later."),
+    _("Choose a catch-up policy that starts missed runs."),
 )
 FIRING_OVERLAP = declare("FIRING_OVERLAP", lambda *, run: ...)(
     _("No run was started: an earlier run of the schedule had not ended (%(run)s)."),

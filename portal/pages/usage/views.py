@@ -146,5 +146,5 @@ def _triggers(counts: Mapping[str, int]) -> list[tuple[str, int]]:
 
 
 def _version_rows(counts: Mapping[str, Counter[str]], numbers: Sequence[str]) -> list[tuple[str, list[int]]]:
-    """The number of each used version of ``numbers`` with its use counts in the order of ``_KINDS``."""
+    """A row per used version of ``numbers``: its number, and its use counts in the order of ``_KINDS``."""
     return [(number, [counts[number][kind] for kind in _KINDS]) for number in numbers if number in counts]

@@ -1,6 +1,6 @@
 """The rows that open pages show as current, with the users and teams that can see them.
 
-One look serves all open pages. It reads only rows that can have changed lately, so its cost does not grow
+One look serves all open pages. It reads only rows that may have changed recently, so its cost does not grow
 with the history.
 """
 
@@ -52,7 +52,7 @@ class Viewer:
 
 
 def read_rows() -> dict[Key, Row]:
-    """The rows that can have changed lately, by table and primary key."""
+    """The rows that may have changed recently, by table and primary key."""
     now = timezone.now()
     return dict((*_runs(now), *_imports(now), *_activity(), *_notifications()))
 

@@ -1,4 +1,4 @@
-"""Renews outdated answers without a request: only what can have changed is read again."""
+"""Renews outdated answers without a request: only what may have changed is read again."""
 
 from __future__ import annotations
 

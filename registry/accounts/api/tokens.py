@@ -147,8 +147,8 @@ class TokenRotation(Endpoint):
     @operation("rotate_token", "Rotate an access token", body=RotationRequest, answer=NewAccessTokenDoc)
     def post(self, request: Request, uid: str) -> HttpResponse:
         """Replaces the token's secret. The current secret keeps working for `overlap_hours`, but any older
-        one stops at once. A token with the scope `administer` can rotate itself, and tokens that can't do
-        more than itself.
+        one stops at once. A token with the scope `administer` can rotate itself, and other tokens that have
+        no more rights and no allow rules.
         """
         token = tokens.find_token(uid, self.actor)
         body = read_body(RotationRequest, request.data)

@@ -48,8 +48,8 @@ def _files(versions: Sequence[int]) -> defaultdict[int, list[File]]:
 
 
 def _fingerprints(files: Iterable[File]) -> frozenset[str]:
-    """The fingerprint of all files and the fingerprint of the text files. Clients omit files and
-    folders with a leading dot.
+    """The fingerprint of all files and the fingerprint of the text files. Both omit files and
+    folders with a leading dot, as clients do.
     """
     listed = [file for file in files if not any(part.startswith(".") for part in file.path.split("/"))]
     texts = [file for file in listed if _is_text(file)]

@@ -122,8 +122,8 @@ class SkillFeedback(SkillEndpoint):
 
     @operation("get_feedback", "Get the feedback on a skill", answer=FeedbackDoc)
     def get(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Returns the counts and latest notes of the feedback on the skill, its proposed tests, and its
-        tests outside the package. Requires the maintainer role or administrator rights.
+        """Returns the skill's proposed tests, its tests outside the package, and the counts and latest notes
+        of its feedback. Requires the maintainer role or administrator rights.
         """
         return etag.document_response(request, _document(self.skill(team, slug), self.actor))
 

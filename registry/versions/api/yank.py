@@ -105,8 +105,8 @@ class SkillDeprecation(SkillEndpoint):
     )
     @idempotent()
     def post(self, request: Request, team: str, slug: str) -> HttpResponse:
-        """Deprecates the skill. `successor` must be a skill that you can see; the response shows it only to
-        users who can see it. Requires the maintainer role or administrator rights.
+        """Deprecates the skill. `successor` must be a skill that you can see; users who can't see it get
+        `null` in its place. Requires the maintainer role or administrator rights.
         """
         skill = self.skill(team, slug)
         body = read_body(DeprecationRequest, request.data)
