@@ -56,10 +56,17 @@ async def call_app(app: App, scope: Scope, receive: Receive) -> AppResponse:
     return response
 
 
-def replay(body: bytes) -> Receive:
-    """A ``receive`` that returns this body."""
+def replay(body: bytes, then: Receive | None = None) -> Receive:
+    """A ``receive`` that returns this body, and afterwards what ``then`` returns; without ``then``, the body
+    each time.
+    """
+    is_sent = False
 
     async def receive() -> Message:
+        nonlocal is_sent
+        if is_sent and then:
+            return await then()
+        is_sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive

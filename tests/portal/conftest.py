@@ -1,4 +1,4 @@
-"""Skills of each visibility and a browser client for each user, for the tests of pages."""
+"""Skills of each visibility, a browser client for each user and web processes, for the tests of pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from allauth.mfa.totp.internal.auth import TOTP
 from django.test import Client
 from django.utils import translation
 
+from registry.batched_writes import flush, writer
 from tests.factories.second_factors import ORIGIN, SECRET
 from tests.factories.skills import prompt_files, publish_files, tidy_files
+
+
+@pytest.fixture
+def processes(transactional_db, monkeypatch):
+    """Two web processes. Uses are written by ``flush``."""
+    from tests.portal.kept_answers import WebProcesses  # builds Django's whole stack, for these tests only
+
+    monkeypatch.setattr(writer, "is_running", True)
+    found = WebProcesses(2)
+    yield found
+    found.close()
+    flush()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from registry.batched_writes import flush, writer
+from registry.batched_writes import flush
 from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import (
@@ -33,22 +33,11 @@ from registry.models import (
     Version,
 )
 from tests.factories.skills import prompt_files, publish_files, tidy_files
-from tests.portal.kept_answers import WebProcesses
 
 pytestmark = pytest.mark.row("P9")
 STEPS = int(os.environ.get("INTERLEAVINGS", "300"))
 REPORT = "/api/v1/skills/docs/weekly-report"
 REVIEW = "/api/v1/skills/docs/kind-review"
-
-
-@pytest.fixture
-def processes(transactional_db, monkeypatch):
-    """Two web processes. Uses are written by ``flush``."""
-    monkeypatch.setattr(writer, "is_running", True)
-    found = WebProcesses(2)
-    yield found
-    found.close()
-    flush()
 
 
 @pytest.fixture

@@ -9,26 +9,15 @@ import pytest
 from portal.health.http_metrics import count_request
 from portal.streaming.kept.clones import ClonePacks
 from portal.streaming.kept.middleware import KeptAnswers
-from registry.batched_writes import flush, writer
+from registry.batched_writes import flush
 from registry.facades.git import kept
 from registry.models import Skill, Use
 from tests.factories.skills import publish_files, tidy_files
-from tests.portal.kept_answers import WebProcesses
 from tests.portal.test_kept_answers import bearer
 from tests.portal.test_kept_facades import as_basic
 
 pytestmark = [pytest.mark.row("P7"), pytest.mark.row("P9")]
 PACK, REFERENCES = "/docs/weekly-report.git/git-upload-pack", "/docs/weekly-report.git/info/refs"
-
-
-@pytest.fixture
-def processes(transactional_db, monkeypatch):
-    """A web process. Uses are written by ``flush``."""
-    monkeypatch.setattr(writer, "is_running", True)
-    found = WebProcesses()
-    yield found
-    found.close()
-    flush()
 
 
 @pytest.fixture

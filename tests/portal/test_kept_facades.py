@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
-from registry.batched_writes import flush, writer
+from registry.batched_writes import flush
 from registry.collections import edit
 from registry.collections.edit import ChosenSkill
 from registry.identity.actors import Actor
@@ -30,7 +30,6 @@ from registry.models import (
 from registry.storage import blobs
 from tests.checks import not_none
 from tests.factories.skills import prompt_files, publish_files, tidy_files
-from tests.portal.kept_answers import WebProcesses
 from tests.portal.test_kept_answers import _difference, bearer, changes, session
 
 pytestmark = [pytest.mark.row("P7"), pytest.mark.row("P9")]
@@ -38,16 +37,6 @@ REPORT, REVIEW = "docs/weekly-report", "docs/kind-review"
 INDEX = ".well-known/agent-skills/index.json"
 CLAWHUB = "/clawhub/api/v1"
 REFERENCES = "service=git-upload-pack"
-
-
-@pytest.fixture
-def processes(transactional_db, monkeypatch):
-    """Two web processes. Uses are written by ``flush``."""
-    monkeypatch.setattr(writer, "is_running", True)
-    found = WebProcesses(2)
-    yield found
-    found.close()
-    flush()
 
 
 @pytest.fixture

@@ -20,7 +20,6 @@ from tests.portal.test_kept_answers import (  # noqa: F401 - fixtures
     _difference,
     bearer,
     changes,
-    processes,
     session,
     skills,
 )
@@ -46,7 +45,7 @@ def page(skills):  # noqa: F811
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_page_for_visitors_is_kept_without_its_tokens(processes, page, path):  # noqa: F811
+def test_page_for_visitors_is_kept_without_its_tokens(processes, page, path):
     first = processes.get(path)
     assert first.status == 200
     calls = processes.calls
@@ -62,7 +61,7 @@ def test_page_for_visitors_is_kept_without_its_tokens(processes, page, path):  #
     assert cookies[0] != cookies[1]
 
 
-def test_tokens_of_a_kept_page_are_valid_for_its_visitor_only(processes, page, client):  # noqa: F811
+def test_tokens_of_a_kept_page_are_valid_for_its_visitor_only(processes, page, client):
     client = type(client)(enforce_csrf_checks=True)
     processes.get(page)
     answer = processes.get(page)
@@ -105,7 +104,7 @@ def test_token_matches_the_cookie_that_is_set(cookie):
     ],
     ids=str,
 )
-def test_each_part_of_a_page_request_is_in_its_key(processes, page, part):  # noqa: F811
+def test_each_part_of_a_page_request_is_in_its_key(processes, page, part):
     processes.get(page)
     calls = processes.calls
     answer = processes.get(page, **part)
@@ -114,7 +113,7 @@ def test_each_part_of_a_page_request_is_in_its_key(processes, page, part):  # no
     assert _difference(processes.get(page), processes.get(page, process=None)) == []
 
 
-def test_page_is_not_kept_for_other_clients(processes, page, alice, bob):  # noqa: F811
+def test_page_is_not_kept_for_other_clients(processes, page, alice, bob):
     """People with a session, clients with a token, visitors with messages, and scripts."""
     processes.get(page)
     clients = [session(alice), session(bob), bearer(alice), {"cookie": "messages=x"}, {"hx_request": "true"}]
@@ -126,12 +125,12 @@ def test_page_is_not_kept_for_other_clients(processes, page, alice, bob):  # noq
     assert b"alice" not in processes.get(page).body
 
 
-def test_page_of_a_person_is_not_given_to_visitors(processes, page, alice):  # noqa: F811
+def test_page_of_a_person_is_not_given_to_visitors(processes, page, alice):
     processes.get(page, **session(alice))
     assert b"alice" not in processes.get(page).body
 
 
-def test_equal_requests_wait_for_one_new_page(processes, page):  # noqa: F811
+def test_equal_requests_wait_for_one_new_page(processes, page):
     processes.get(page)
     for slug in ("Weekly", "Monthly"):
         Skill.objects.filter(slug="weekly-report").update(name=slug)
@@ -144,7 +143,7 @@ def test_equal_requests_wait_for_one_new_page(processes, page):  # noqa: F811
     assert {answer.status for answer in processes.get_at_once(page, 5)} == {404}
 
 
-def test_search_page_is_not_kept(processes, page):  # noqa: F811
+def test_search_page_is_not_kept(processes, page):
     for calls in (1, 2):
         processes.get("/skills/", query="q=report")
         assert processes.calls == calls
@@ -167,7 +166,7 @@ def test_next_page_in_each_process_shows_the_new_state(processes, page, skills, 
             assert _difference(processes.get(path, process=process), expected) == [], name
 
 
-def test_kept_page_ends_after_a_second(processes, page, monkeypatch):  # noqa: F811
+def test_kept_page_ends_after_a_second(processes, page, monkeypatch):
     """It shows a count of uses, which changes no number."""
     processes.get(page)
     later = time.time() + 1.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 
-from portal.streaming.inner_request import App, Message, Receive, Scope, Send
+from portal.streaming.inner_request import App, Receive, Scope, Send, replay
 from portal.streaming.kept.request import BODY_DIGEST
 from registry.facades.git.kept import clone_request
 
@@ -33,7 +33,7 @@ class ClonePacks:
         app, request = self.app, clone_request(_unpacked(body, scope))
         if request:
             app, scope = self.kept, {**scope, BODY_DIGEST: hashlib.sha256(request).digest()}
-        return await app(scope, _replay(body, receive), send)
+        return await app(scope, replay(body, receive), send)
 
 
 def _may_be_clone(scope: Scope) -> bool:
@@ -53,17 +53,3 @@ def _unpacked(body: bytes, scope: Scope) -> bytes:
     except zlib.error:
         return b""
     return found if inflater.eof and not inflater.unused_data else b""
-
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """A ``receive`` that returns the body, then what the client sends."""
-    is_sent = False
-
-    async def receive_again() -> Message:
-        nonlocal is_sent
-        if is_sent:
-            return await receive()
-        is_sent = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive_again

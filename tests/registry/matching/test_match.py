@@ -117,11 +117,11 @@ class TestLexical:
 
     def test_a_word_in_the_name_tells_more_than_one_in_the_description(self, publish_skill, slugs):
         publish_skill("lantern", description="Kite.")
-        publish_skill("kite-mender", description="Puts together again what the wind has torn.")
+        publish_skill("kite-mender", description="Repairs torn fabric.")
         assert slugs("kite") == ["kite-mender", "lantern"]
 
     def test_skill_whose_whole_name_is_requested_ranks_first(self, publish_skill, slugs):
-        publish_skill("kite", description="Mends what the wind has torn.")
+        publish_skill("kite", description="Repairs torn fabric.")
         publish_skill(
             "kite-museum-guide",
             tags=("kite",),

@@ -83,8 +83,8 @@ def run_context(
     ``log`` is the end of the attempt's log, if the caller has read it.
     """
     if not access.readable:
-        _version, header = yield from gather(_version_of(access.run, actor), _header(access, actor))
-        context: dict[str, Any] = {**header, "version": _version, **_outcome(access, actor)}
+        ran, header = yield from gather(_version_of(access.run, actor), _header(access, actor))
+        context: dict[str, Any] = {**header, "version": ran, **_outcome(access, actor)}
         return context | {"remedy": _remedy(context.get("why"), None)}
     explained = _explained(access.run, actor, attempt=attempt, log=log)
     header, (version, failure), content = yield from gather(

@@ -82,7 +82,8 @@ def _wanted(request: ActorRequest) -> BatchRequest:
         read_body(RunBatchSelection, dict.fromkeys(unknown, ""))
     criteria = filters.criteria()
     if criteria:
-        criteria["until"] = min(criteria.get("until", "9"), str(rfc3339(timezone.now())))
+        now = str(rfc3339(timezone.now()))
+        criteria["until"] = min(criteria.get("until", now), now)
     action = request.GET.get("action", "")
     action = RunBatchAction.REPEAT.value if action == EDIT else action
     return _read(action, criteria, request.GET.get("to_version", ""))
