@@ -26,11 +26,12 @@ test-clients: $(VENV)/tests bubblewrap
 	@$(PYTEST) --suite clients -n 0 tests/clients $(ARGS)
 
 soak: $(VENV)/tests bubblewrap
+	@$(BIN)/python manage.py bench growth
 	@end=$$(( $$(date +%s) + 60 * $(MINUTES) )); \
 	while [ $$(date +%s) -lt $$end ]; do \
 	  for suite in sample full; do \
 	    FAULT_TIMES=3 FUZZ_TIMES=20 INTERLEAVINGS=10000 SCHEDULES=1000 RETENTION_RUNS=1000000 RETENTION_EXAMPLES=200 \
-	    TRANSFER_SKILLS=10000 TRANSFER_RUNS=100000 TRANSFER_SECONDS=60 $(PYTEST) --suite $$suite tests/registry/changes tests/faults tests/worker/schedules/test_year.py tests/api/test_fuzz.py tests/worker/runs/test_generated.py tests/worker/retention tests/registry/transfer $(ARGS) || exit 1; \
+	    TRANSFER_SKILLS=10000 TRANSFER_RUNS=100000 TRANSFER_SECONDS=60 $(PYTEST) --suite $$suite tests/registry/changes tests/portal/test_kept_answers.py tests/faults tests/worker/schedules/test_year.py tests/api/test_fuzz.py tests/worker/runs/test_generated.py tests/worker/retention tests/registry/transfer $(ARGS) || exit 1; \
 	  done; \
 	done
 

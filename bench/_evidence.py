@@ -14,9 +14,11 @@ django.setup()
 from django.core.management import call_command
 
 from bench import _catalog, _chat
+from registry.core import search_terms
 from registry.identity.actors import administrator_actor
 from registry.matching import match as matching
 from registry.matching import ranking
+from registry.matching.sentences import wording_terms
 
 
 def main():
@@ -41,7 +43,7 @@ def _sample(skills, queries, size, seed):
 
 
 def _measured(row, slugs):
-    """The request's kind, evidence and rank of the expected skill. The evidence is None for explicit
+    """The request's kind, evidence, terms and rank of the expected skill. The evidence is None for explicit
     matches, and empty without any result.
     """
     found = []
@@ -62,6 +64,7 @@ def _measured(row, slugs):
         "kind": _kind(row, slugs),
         "place": results.index(expected) + 1 if expected in results else None,
         "evidence": None if is_explicit else list(map(float, found[0])) if found and rows else [],
+        "terms": wording_terms(search_terms.text_tokens(row["query"])),
     }
 
 

@@ -22,12 +22,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from playwright.sync_api import sync_playwright
 
-from bench import _growth
 from bench._bodies import serve
+from bench._pages_site import TEAMS, WORDS, Site
 from registry.models import Membership, Role, Skill, Team, Term, User
 from tests.demo.pages import SKILL, TEAM, demo_pages, fill_records
 from tests.demo.seed import seed
-from worker.daily_runs.roll_up import figures_of
+from worker.daily_runs.roll_up import figures_of, totals_of
 from worker.failures import recount
 from worker.failures.recording import failure_of
 from worker.models import (
@@ -49,7 +49,7 @@ PAINTED = (
 )  # fmt: skip
 
 
-class LargeSite(_growth.Site):
+class LargeSite(Site):
     """The demo site with many more skills and runs. Alice owns the measured skill's team, and three others.
 
     A tenth of the runs belong to one skill, a twentieth were started by alice, and a fifth failed.
@@ -63,13 +63,13 @@ class LargeSite(_growth.Site):
         self.admin = User.objects.get(username="root")
         self.teams = [
             Team.objects.get(slug=TEAM),
-            *(Team.objects.create(slug=f"team{n}", name=f"Team {n}") for n in range(1, _growth._TEAMS)),
+            *(Team.objects.create(slug=f"team{n}", name=f"Team {n}") for n in range(1, TEAMS)),
         ]
         for team in self.teams[1:4]:
             Membership.objects.create(team=team, user=self.member, role=Role.OWNER)
         self.version = Skill.objects.get(slug=SKILL, team__slug=TEAM).latest
-        Term.objects.bulk_create([Term(text=word) for word in _growth._WORDS], ignore_conflicts=True)
-        self.terms = dict(Term.objects.filter(text__in=_growth._WORDS).values_list("text", "pk"))
+        Term.objects.bulk_create([Term(text=word) for word in WORDS], ignore_conflicts=True)
+        self.terms = dict(Term.objects.filter(text__in=WORDS).values_list("text", "pk"))
         counter, _ = SkillRunCounter.objects.get_or_create(
             skill=self.version.skill, defaults={"last_number": 0}
         )
@@ -88,8 +88,8 @@ class LargeSite(_growth.Site):
         days = figures_of(list(runs.values_list("pk", flat=True)))
         DailyRuns.objects.all().delete()
         DailyRuns.objects.bulk_create(
-            DailyRuns(**key._asdict(), runs=each.runs, durations=dict(each.durations))
-            for key, each in days.items()
+            DailyRuns(**key._asdict(), runs=each.runs, durations=dict(each.durations), outcomes=each.outcomes)
+            for key, each in (days | totals_of(days)).items()
         )
         runs.update(is_counted=True)
         known = set(ErrorGroup.objects.values_list("key", flat=True))

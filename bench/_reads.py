@@ -74,9 +74,9 @@ def main():
     finally:
         for server in servers.values():
             server.close()
-    document = {"database": connection.vendor, "processes": options["processes"], "rss_mb": rss_mb}
-    versions = _registries.versions(options["peers"])
-    print(json.dumps({**document, "peers": versions, "rounds": rounds, "first": first}))
+    document = {"database": connection.vendor, "rss_mb": rss_mb, "rounds": rounds, "first": first}
+    document |= {name: options[name] for name in ("processes", "loop")}
+    print(json.dumps({**document, "peers": _registries.versions(options["peers"])}))
 
 
 def _peer_reads(name, registry, data):
@@ -186,6 +186,8 @@ def _web(options, site):
 
 def _start(argv, port, options, name, environment=None):
     log = settings.SKILLQUAY_VAR / f"{name}.log"
+    argv = [*argv]
+    argv[argv.index("--loop") + 1] = options["loop"]
     return Server(argv, port=port, cores=options["server_cores"], log=log, environment=environment)
 
 
@@ -236,7 +238,7 @@ def _with_etag(read, port):
 def _warm(read, port):
     """Requests each path, and returns whether all answers have the expected status.
 
-    Raises RuntimeError for an error. Without kept answers, each response of a list has a different ETag.
+    Raises RuntimeError for an error.
     """
     found = {_status(port, Read("", "", (path,), read.headers)) for path in read.paths}
     if max(found) >= 400:

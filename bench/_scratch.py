@@ -31,16 +31,17 @@ def measure_catalog(options, *, skills, rounds, answers, log, canonical=0):
     return run("bench._catalog", arguments, database=options.get("database") or "", log=log)
 
 
-def run(module, arguments, *, database, log):
-    """Runs the module in a process with its own site; returns the JSON that the module prints.
+def run(module, arguments, *, database, log, folder=None):
+    """Runs the module in a process with its own site; returns the JSON that the module prints. A site in
+    ``folder`` stays.
 
     Raises RuntimeError if the process fails.
     """
     log("filling the catalog; this takes some minutes where it is large")
-    with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as temporary:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
         environment |= {
-            "SKILLQUAY_VAR": folder,
+            "SKILLQUAY_VAR": str(folder or temporary),
             "SKILLQUAY_LOG_LEVEL": "WARNING",
             "DJANGO_SETTINGS_MODULE": "portal.settings",
             "DATABASE_URL": database,

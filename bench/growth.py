@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bench import _scratch
 
 MAX_RATIO = 1.5
@@ -13,17 +15,47 @@ def add_arguments(parser):
     parser.add_argument("--runs", type=int, nargs=2, default=[1_000, 1_000_000], help="before and after")
     parser.add_argument("--rounds", type=int, default=5, help="requests per address; the fastest counts")
     parser.add_argument("--database", default="", help="an empty PostgreSQL database instead of SQLite")
-    parser.add_argument("--only", default="", help="measure only addresses that contain this text")
+    parser.add_argument("--only", default="", help="measure only addresses that this pattern matches")
+    fill = "also fill the lists of the small site; needs at least 3,700 skills and 37,000 runs to fill all"
+    parser.add_argument("--fill", action="store_true", help=fill)
+    keep = "a folder: its SQLite sites are used again, or created and kept there"
+    parser.add_argument("--keep", default="", help=keep)
 
 
 def measure(options, *, log=lambda line: None):
-    arguments = {name: options[name] for name in ("skills", "runs", "rounds", "only")}
-    found = _scratch.run("bench._growth", arguments, database=options["database"], log=log)
-    for row in found["rows"]:
+    database, (small, large) = _measure_both(options, log)
+    before = {(who, path): ms for who, path, ms, _ in small}
+    rows = [
+        {"who": who, "path": path, "small_ms": before[who, path], "large_ms": ms, "queries": queries}
+        for who, path, ms, queries in large
+        if (who, path) in before
+    ]
+    for row in rows:
         row["ratio"] = round(row["large_ms"] / row["small_ms"], 2)
-    found["rows"].sort(key=lambda row: -row["ratio"])
-    grown = [row for row in found["rows"] if _grows(row)]
-    return {"bench": "growth", **found, "max_ratio": MAX_RATIO, "grown": len(grown)}
+    rows.sort(key=lambda row: -row["ratio"])
+    sizes = f"{options['skills']} skills, {options['runs']} runs"
+    grown = len([row for row in rows if _grows(row)])
+    found = {"database": database, "sizes": sizes, "rows": rows}
+    return {"bench": "growth", **found, "max_ratio": MAX_RATIO, "grown": grown}
+
+
+def _measure_both(options, log):
+    """The database's name, and the figures at both sizes: of one site that grows, or of two kept sites."""
+    common = {name: options[name] for name in ("rounds", "only", "fill")}
+    sizes = list(zip(options["skills"], options["runs"], strict=True))
+    if not options["keep"]:
+        both = common | {"skills": options["skills"], "runs": options["runs"]}
+        found = _scratch.run("bench._growth", both, database=options["database"], log=log)
+        return found["database"], found["measured"]
+    measured = []
+    for skills, runs in sizes:
+        name = f"{skills}-{runs}" + ("-filled" if options["fill"] else "")
+        folder = Path(options["keep"]).resolve() / name
+        folder.mkdir(parents=True, exist_ok=True)
+        one = common | {"skills": [skills], "runs": [runs]}
+        found = _scratch.run("bench._growth", one, database="", log=log, folder=folder)
+        measured += found["measured"]
+    return found["database"], measured
 
 
 def _grows(row):

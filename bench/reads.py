@@ -21,6 +21,7 @@ def add_arguments(parser):
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--first", type=int, default=15, help="reads right after a change, per kind")
     parser.add_argument("--processes", type=int, default=1, help="web processes; several are not pinned")
+    parser.add_argument("--loop", default="asyncio", help="event loop of the servers: asyncio or uvloop")
     parser.add_argument("--peers", default="", metavar="FOLDER", help="folder with verdaccio or devpi")
     parser.add_argument("--database", default="", help="postgres://… of an empty database; default: SQLite")
 
@@ -32,7 +33,8 @@ def measure(options, *, log=lambda line: None):
     cores = sorted(os.sched_getaffinity(0))
     pinned = options["processes"] == 1 and len(cores) > 1
     arguments = {
-        name: options[name] for name in ("rounds", "seconds", "connections", "first", "processes", "peers")
+        name: options[name]
+        for name in ("rounds", "seconds", "connections", "first", "processes", "loop", "peers")
     }
     arguments |= {
         "server_cores": cores[:1] if pinned else cores,
@@ -51,7 +53,7 @@ def measure(options, *, log=lambda line: None):
     return {
         "bench": "reads",
         "pinned": pinned,
-        **{name: found[name] for name in ("database", "processes", "peers", "rss_mb")},
+        **{name: found[name] for name in ("database", "processes", "loop", "peers", "rss_mb")},
         "rows": _rows(found["rounds"], found["first"]),
     }
 
@@ -111,7 +113,10 @@ def _cpu_ratio(name, rounds):
 
 def lines(document):
     pinned = "server and load on processors of their own" if document["pinned"] else "not pinned"
-    yield f"{document['database']}, {document['processes']} web processes, {pinned}; {document['rss_mb']} MB"
+    yield (
+        f"{document['database']}, {document['processes']} web processes, {document['loop']}, {pinned}; "
+        f"{document['rss_mb']} MB"
+    )
     yield f"{'read':58}{'rate':>8}{'CPU ms':>9}{'by CPU':>8}  ratio to the trivial view (to verdaccio)"
     for row in document["rows"]:
         ratios = _format(row["ratio_to_trivial_view"])

@@ -4,21 +4,29 @@ uses them.
 
 from __future__ import annotations
 
+from functools import partial
+from operator import getitem
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import SimpleLazyObject
 
+from portal.delivery.csrf_tokens import page_token
 from portal.presenters.approvals import waiting_count
 from portal.presenters.navigation import area_of
 from registry.api.error_response import request_id
-from registry.core.sql import read_together
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
+from registry.models import ResumableUpload
+from registry.uploads.uploads import unfinished_uploads
 from worker.delivery.inbox import unread_count
 
 THEMES = ("auto", "light", "dark")
+_MAX_UPLOADS = 5
+_COUNTS = ("waiting_approvals", "unread_notifications")
 _ZONES = available_timezones()
 
 
@@ -26,22 +34,36 @@ def site(request: HttpRequest) -> dict[str, Any]:
     actor = getattr(request, "actor", None)
     counts = SimpleLazyObject(lambda: navigation_counts(actor))
     return {
+        "csrf_token": SimpleLazyObject(lambda: page_token(request)),
         "theme": reader_theme(request),
+        "reader_zone": reader_zone(request).key,
         "current_area": area_of(request.path_info),
         "here": request.get_full_path(),
         "request_id": request_id(request),
         "unsafe": settings.SKILLQUAY_SANDBOX == "unsafe",
         "actor": actor,
-        "waiting_approvals": SimpleLazyObject(lambda: counts[0]),
-        "unread_notifications": SimpleLazyObject(lambda: counts[1]),
+        "unfinished_uploads": SimpleLazyObject(lambda: page_uploads(request)),
+        **{name: SimpleLazyObject(partial(getitem, counts, name)) for name in _COUNTS},
     }
 
 
-def navigation_counts(actor: Actor | None) -> tuple[int | None, int]:
-    """The numbers of runs that wait for the actor's decision (None if the actor may decide none) and of
-    unread notifications, read with one query.
+@reader
+def navigation_counts(actor: Actor | None) -> Reads[dict[str, int | None]]:
+    """The numbers of the sidebar by their names in templates: of runs that wait for the actor's decision
+    (None if the actor may decide none) and of unread notifications.
+
+    A view that reads them together with its own rows adds them to its context, which saves a query.
     """
-    return (None, 0) if not actor else read_together(waiting_count.reads(actor), unread_count.reads(actor))
+    counts = (None, 0)
+    if actor:
+        counts = yield from gather(waiting_count.reads(actor), unread_count.reads(actor))
+    return dict(zip(_COUNTS, counts, strict=True))
+
+
+def page_uploads(request: HttpRequest) -> QuerySet[ResumableUpload]:
+    """The newest uploads that ``skillquay.js`` has begun on this page, whose keys begin with its path."""
+    actor: Actor = request.actor  # type: ignore[attr-defined]
+    return unfinished_uploads(actor, key_prefix=f"{request.path} ")[:_MAX_UPLOADS]
 
 
 def reader_theme(request: HttpRequest) -> str:

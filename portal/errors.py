@@ -4,11 +4,14 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 UPLOAD_GONE = declare("UPLOAD_GONE", http=410)(
-    _("The upload has expired."), _("Choose and upload the package again.")
+    _("The upload has expired."), _("Choose and upload the file again.")
+)
+UPLOAD_PARTS_INVALID = declare("UPLOAD_PARTS_INVALID")(
+    _("The list of the folder's files does not fit the uploaded content."), _("Choose the folder again.")
 )
 UPLOAD_TOO_LARGE = declare("UPLOAD_TOO_LARGE", lambda *, megabytes, files: ..., http=413)(
     _("The upload is larger than %(megabytes)s MB or has more than %(files)s files."),
-    _("Remove files that the skill does not need, such as node_modules, then upload it again."),
+    _("Remove files that the skill does not need, such as node_modules, then upload the package again."),
 )
 BODY_STALLED = declare("BODY_STALLED", lambda *, seconds: ..., http=408, retryable=True)(
     _("The request body arrived too slowly, or no data arrived for %(seconds)s seconds."),

@@ -9,8 +9,10 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
+from portal.forms.resumable_uploads import discard_attached
 from portal.pages.errors.views import SkillMoved, bad_request, page, refusal
 from registry.accounts import second_factors
+from registry.identity.middleware import session_actor
 from registry.packages.problems import Refusal
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -33,7 +35,8 @@ class PrivateMiddleware:
 
 class UploadMiddleware:
     """Answers an upload by ``skillquay.js`` with 204 and ``X-Location`` instead of a redirect, which the
-    script's request would follow, so that the messages would be lost.
+    script's request would follow, so that the messages would be lost. Deletes the uploads in chunks that an
+    accepted form has used; after a refusal, the next attempt uses them.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -42,6 +45,7 @@ class UploadMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if "X-Upload" in request.headers and response.status_code in (301, 302):
+            discard_attached(request)
             response["X-Location"] = response["Location"]
             del response["Location"]
             response.status_code = 204
@@ -93,6 +97,8 @@ class FirstStepMiddleware:
         name = request.resolver_match.url_name if request.resolver_match else None
         if name in _EXEMPT or request.path_info.startswith("/api/"):
             return None
+        # Views ask for its rights dozens of times, and each attribute of a lazy object takes a call.
+        request.actor = session_actor(request)  # type: ignore[attr-defined]
         if not request.user.is_authenticated:
             return None
         if request.user.must_change_password:

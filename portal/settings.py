@@ -179,6 +179,7 @@ MIDDLEWARE = [
     "portal.delivery.static_files.StaticFilesMiddleware",
     "portal.middleware.PrivateMiddleware",
     "portal.middleware.UploadMiddleware",
+    "portal.streaming.kept.own_changes.OwnChangeMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -269,7 +270,7 @@ def database_settings(address: str) -> dict[str, Any]:
     parts = urlsplit(address)
     if parts.scheme == "sqlite" or not address:
         return {
-            "ENGINE": "django.db.backends.sqlite3",
+            "ENGINE": "registry.core.sqlite",
             "NAME": parts.path if address else SKILLQUAY_VAR / "skillquay.sqlite3",
             "CONN_MAX_AGE": None,  # opening the file and reading its schema takes a third of a short request
             "OPTIONS": {

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, include, path
 
+from portal.delivery.remembered_routes import RememberedRoutes
 from portal.pages.account import urls as account
 from portal.pages.admin import urls as admin
 from portal.pages.approvals import urls as approvals
@@ -50,7 +51,7 @@ from registry.facades.otlp import urls as otlp
 from registry.facades.well_known import urls as well_known
 from worker.facades.mcp import urls as mcp
 
-urlpatterns: list[URLPattern | URLResolver] = [
+_routes: list[URLPattern | URLResolver] = [
     *home.urlpatterns,
     *palette.urlpatterns,
     *live.urlpatterns,
@@ -140,6 +141,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     # Last, because older sites can have a team "docs", whose skills package managers reach at /docs/.
     *docs.urlpatterns,
 ]
+urlpatterns = [RememberedRoutes(_routes)]
 
 handler400 = errors.bad_request
 handler403 = errors.forbidden

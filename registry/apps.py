@@ -41,6 +41,7 @@ _ERRORS = (
     "registry.subscriptions.errors",
     "registry.transfer.errors",
     "registry.trigger_tests.errors",
+    "registry.uploads.errors",
     "registry.versions.errors",
 )
 
@@ -53,10 +54,11 @@ class RegistryConfig(AppConfig):
         for room in _ERRORS:
             import_module(room)  # importing it declares its error codes
         from registry.changes import install
-        from registry.erasure.hooks import version_erased
+        from registry.erasure.hooks import person_erased, person_exported, version_erased
         from registry.facades import built_files
         from registry.imports.readers import archive
         from registry.storage.blobs import referenced_digests
+        from registry.uploads import uploads
         from registry.versions.publishing import checks
 
         pre_migrate.connect(install.drop_before_migrate, sender=self)
@@ -66,6 +68,9 @@ class RegistryConfig(AppConfig):
         referenced_digests.connect(archive.references)
         referenced_digests.connect(built_files.references)
         version_erased.connect(built_files.forget_skill)
+        referenced_digests.connect(uploads.references)
+        person_exported.connect(uploads.export_person)
+        person_erased.connect(uploads.erase_person)
 
 
 def _publication_checks() -> PublicationChecks:

@@ -1,10 +1,19 @@
-"""``TEST_NOTHING_SKIPPED=1``, set where everything is installed, turns a skip into a failure."""
+"""Which tests are skipped: those of PostgreSQL on another database.
+
+``TEST_NOTHING_SKIPPED=1``, set where everything is installed, turns a skip into a failure.
+"""
 
 from __future__ import annotations
 
 import os
 
 import pytest
+from django.db import connection
+
+
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("postgresql") is not None and connection.vendor != "postgresql":
+        pytest.skip("only PostgreSQL lets two transactions write at once")
 
 
 @pytest.hookimpl(hookwrapper=True)

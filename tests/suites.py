@@ -1,7 +1,8 @@
 """The suites: which tests ``--suite`` runs.
 
-- ``sample`` (``make test``): everything; of each matrix, and of a test with many cases, a seeded choice;
-  of the tests of pages, half, drawn by the seed, but always the walk through every page.
+- ``sample`` (``make test``): of each matrix, and of a test with many cases, a seeded choice; of the tests of
+  pages, and of those with a browser, a fifth, drawn by the seed; of those of the API, the registry and the
+  worker, two fifths; all others; the main path of each page in two forms.
 - ``fast`` (``make test-fast``): the tests that need no database, browser, sandbox or real client.
 - ``services`` (second pass of ``.ci/run``): the tests that touch database, broker or storage;
   of the tests of pages, a fourth, and of the API, half, drawn by the seed.
@@ -26,7 +27,14 @@ SUITES = ("sample", "fast", "services", "clients", "full")
 SLOW_FOLDERS = ("api", "attacks", "browser", "clients", "examples", "faults", "sandbox", "soak")
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
 SHARES = {  # of the tests in these folders and files; of others, all
-    "sample": {"portal": 1 / 2, "browser": 1 / 2, "browser/test_every_page.py": 1},
+    "sample": {
+        "portal": 1 / 5,
+        "browser": 1 / 5,
+        "browser/test_main_paths.py": 1,
+        "api": 2 / 5,
+        "registry": 2 / 5,
+        "worker": 2 / 5,
+    },
     "services": {"portal": 1 / 4, "api": 1 / 2},
 }
 CASES_AT_MOST = 4  # of a parametrized test without a matrix, in every suite but ``full``
@@ -79,6 +87,8 @@ def _belongs(
     is_client = item.path.parent.name == "clients"
     if is_client or suite == "clients":
         return is_client and suite == "clients"
+    if item.get_closest_marker("postgresql") is not None and suite in ("services", "full"):
+        return suite == "services"
     is_full = item.get_closest_marker("full") is not None
     is_matrix = _matrix_values(item) is not None
     if suite == "full":
@@ -99,7 +109,7 @@ def _cases_left_out(items: list[pytest.Item], seed: str) -> set[pytest.Item]:
     """The cases that ``sample`` leaves out: of each test without a matrix, all but CASES_AT_MOST."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in sorted(items, key=lambda item: item.nodeid):
-        if _matrix_values(item) is None:
+        if _matrix_values(item) is None and item.get_closest_marker("every_case") is None:
             tests[item.nodeid.partition("[")[0]].append(item)
     left_out = set()
     for name, cases in tests.items():

@@ -137,6 +137,7 @@ class WorkerConfig(AppConfig):
         from worker.protocols import entries
         from worker.queue import dispatch
         from worker.runs.event_runs import start_event_run
+        from worker.schedules import erase as schedules
         from worker.watched_tables import UNWATCHED, WATCHED
 
         watch(WATCHED, UNWATCHED)
@@ -150,6 +151,7 @@ class WorkerConfig(AppConfig):
         package_checks.connect(_check_package)
         queue.import_requested.connect(dispatch.wake_importer)
         referenced_digests.connect(inputs.references)
+        referenced_digests.connect(schedules.references)
         run_starter.connect(start_event_run)
         rule_added.connect(apply_rule)
         dispatch.task_sender.connect(_send_task)

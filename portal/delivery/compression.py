@@ -1,6 +1,7 @@
 """Compresses pages and documents with an encoding that the client accepts."""
 
 import re
+from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -23,16 +24,23 @@ class CompressionMiddleware(HttpCompressionMiddleware):
         re.VERBOSE | re.IGNORECASE,
     )
 
+    def is_compressible(self, header: Callable[[str, str], str], size: int) -> bool:
+        """Whether clients may get the body of this many bytes compressed. ``header`` returns a header of the
+        response, or its second argument.
+        """
+        content_type = header("Content-Type", "")
+        return (
+            size >= self.MIN_BYTES
+            and not header("Content-Range", "")
+            and not header("Content-Disposition", "").startswith("attachment")
+            and not content_type.startswith("text/event-stream")
+            and self.content_type_re.match(content_type) is not None
+        )
+
     def maybe_compress(self, request: HttpRequest, response: HttpResponseBase) -> None:
-        content_type = response.get("Content-Type", "")
-        if (
-            not isinstance(response, HttpResponse)
-            or len(response.content) < self.MIN_BYTES
-            or "Content-Range" in response
-            or response.get("Content-Disposition", "").startswith("attachment")
-            or content_type.startswith("text/event-stream")
-            or not self.content_type_re.match(content_type)
-        ):
+        if not isinstance(response, HttpResponse):
+            return
+        if not self.is_compressible(response.get, len(response.content)):
             return
         patch_vary_headers(response, ("Accept-Encoding",))
         etag = response.get("ETag", "")

@@ -6,8 +6,9 @@ from django import forms
 from django.db.models import Case, Q, QuerySet, When
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.long_select import LongSelect
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, may
+from registry.identity.permissions import Action, active_teams_where
 from registry.models import Team
 
 BUNDLED_TEAMS = ("examples", "skillquay")  # set_up creates them for the skills that come with Skillquay
@@ -18,9 +19,7 @@ def publishing_teams(actor: Actor) -> QuerySet[Team]:
     """The teams for which the actor may publish; teams of bundled skills come last, so that no form
     preselects them.
     """
-    visible = Team.objects.visible_to(actor)
-    allowed = [team.pk for team in visible if may(actor, Action.PUBLISH, team=team)]
-    return visible.filter(pk__in=allowed).order_by(_BUNDLED_LAST, "slug")
+    return active_teams_where(actor, Action.PUBLISH).order_by(_BUNDLED_LAST, "slug")
 
 
 def has_team_to_publish(teams: QuerySet[Team], chosen: str = "") -> bool:
@@ -34,7 +33,11 @@ class TeamChoiceForm(forms.Form):
     """A form with a required choice among ``teams``; views pass the teams for which the actor may act."""
 
     team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), empty_label=None, to_field_name="slug"
+        label=_("Team"),
+        queryset=Team.objects.none(),
+        empty_label=None,
+        to_field_name="slug",
+        widget=LongSelect,  # administrators choose among all teams
     )
     use_required_attribute = False
 
@@ -42,7 +45,8 @@ class TeamChoiceForm(forms.Form):
         super().__init__(*args, **more)
         self.team_field.queryset = teams
         # Read once: Django would read the choices again each time that it draws or examines the field.
-        self.team_field.choices = [(team.slug, str(team)) for team in teams]
+        slugs = teams.values_list("slug", flat=True)
+        self.team_field.choices = [(slug, slug) for slug in slugs]
 
     @property
     def team_field(self) -> forms.ModelChoiceField[Team]:

@@ -3,6 +3,7 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.long_select import LongSelect
 from registry.models import Team, Version, Visibility
 
 
@@ -53,7 +54,9 @@ class ChangelogForm(forms.Form):
 
 class RenameForm(forms.Form):
     slug = forms.CharField(label=_("New short name"), max_length=64)
-    team = forms.ModelChoiceField(label=_("Team"), queryset=Team.objects.none(), to_field_name="slug")
+    team = forms.ModelChoiceField(
+        label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", widget=LongSelect
+    )
 
 
 class MergeForm(forms.Form):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from portal.presenters.results import inputs_line
 from portal.presenters.skill.approval_reason import approval_reason
 from portal.presenters.skill.permissions import permission_lines
-from registry.core.sql import Reads, count_rows, reader
+from registry.core.sql import Reads, count_rows, prepared, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, teams_where
 from registry.packages.unsafe_properties import permissions_from_document
@@ -80,14 +80,17 @@ def approval_of_run(run: Run, actor: Actor) -> Reads[dict[str, Any] | None]:
 def waiting_count(actor: Actor) -> Reads[int | None]:
     """The number of runs that wait for the actor's decision; None if the actor may decide none.
 
-    Reads one queryset, because every page shows the number. The query starts at the undecided approvals,
-    because SQLite would otherwise read all runs of the actor's teams.
+    Reads one queryset, because every page shows the number.
     """
     if not decides_approvals(actor):
         return None
-    mine = Approval.objects.waiting().decidable_by(actor).filter(pk=OuterRef("pk"))
-    yield (number := count_rows(Approval.objects.filter(Exists(mine), decided_at=None)))
+    yield (number := _waiting(actor))
     return next(iter(number), 0)
+
+
+@prepared
+def _waiting(actor: Actor) -> QuerySet[Approval, int]:
+    return count_rows(Approval.objects.waiting().decidable_by(actor))
 
 
 def decides_approvals(actor: Actor) -> bool:

@@ -90,12 +90,12 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "webhook.rotate": _("%(user)s replaced the secret of a webhook"),
     "webhook.delete": _("%(user)s deleted a webhook"),
     "notification.create": _("%(user)s added a subscription to notifications"),
-    "notification.edit": _("%(user)s changed a subscription to notifications"),
+    "notification.edit": _("%(user)s changed a notification subscription"),
     "notification.delete": _("%(user)s deleted a subscription to notifications"),
     "memory.delete": _("%(user)s deleted a memory"),
-    "memory.delete_all": _("%(user)s deleted all memories"),
+    "memory.delete_all": _("%(user)s deleted everything that skills remembered about one person"),
     "memory.restore": _("%(user)s restored a memory"),
-    "memory.restore_all": _("%(user)s restored all memories"),
+    "memory.restore_all": _("%(user)s restored memories that they had deleted (number: %(target)s)"),
     "phrase.accept": _("%(user)s accepted a trigger phrase for %(target)s"),
     "phrase.decline": _("%(user)s declined a trigger phrase for %(target)s"),
     "phrases.propose": _("%(user)s proposed trigger phrases for %(target)s"),
@@ -132,7 +132,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.undeprecate": _("%(user)s ended the deprecation of %(target)s"),
     "version.changelog": _("%(user)s changed the changelog of %(target)s"),
     "version.report": _("%(user)s reported %(target)s"),
-    "version.change_additions": _("%(user)s changed the additions of %(target)s"),
+    "version.change_additions": _("%(user)s changed the additions to %(target)s"),
     "version.run_cases": _("%(user)s ran the cases of %(target)s"),
     "version.choose_runtime": _("%(user)s changed the runtime of %(target)s"),
     "version.cancel_dependencies": _("%(user)s cancelled the dependency builds of %(target)s"),
@@ -142,7 +142,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "collection.change": _("%(user)s changed the collection %(target)s"),
     "collection.delete": _("%(user)s deleted the collection %(target)s"),
     "canonical.set": _("%(user)s set the canonical skill %(target)s"),
-    "canonical.mirrored": _("%(user)s set %(target)s from another registry"),
+    "canonical.mirrored": _("%(user)s set the canonical skill %(target)s from another registry"),
     "canonical.accepted": _("%(user)s accepted a proposal for %(target)s"),
     "canonical.rejected": _("%(user)s rejected a proposal for %(target)s"),
     "canonical.unset": _("%(user)s removed the canonical skill %(target)s"),
@@ -153,7 +153,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "glossary.remove": _("%(user)s removed the glossary line %(target)s"),
     "memory.accept": _("%(user)s accepted a memory"),
     "memory.decline": _("%(user)s declined a memory"),
-    "person.erase": _("%(user)s erased the account %(target)s"),
+    "person.erase": _("%(user)s deleted the account %(target)s"),
     "report.dismissed": _("%(user)s dismissed a report about %(target)s"),
     "report.upheld": _("%(user)s upheld a report about %(target)s"),
     "sandbox.examine": _("%(user)s started a sandbox test"),
@@ -170,6 +170,9 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
 _LINK_SENTENCES = {  # sentences about invitations without an e-mail address
     "user.invite": _("%(user)s created an invitation link"),
     "user.uninvite": _("%(user)s revoked an invitation link"),
+}
+_TEAM_SENTENCES = {
+    "memory.delete_all": _("%(user)s deleted everything that skills remembered about the team %(target)s"),
 }
 _SKILL = re.compile(r"([a-z0-9-]+)/([a-z0-9-]+)(?:@[^/]+)?\Z")
 
@@ -227,6 +230,8 @@ def text_of(entry: AuditEntry) -> str:
     known = SENTENCES.get(entry.action)
     if "@" not in entry.target:
         known = _LINK_SENTENCES.get(entry.action, known)
+    if entry.team_id:
+        known = _TEAM_SENTENCES.get(entry.action, known)
     if known is None:
         return f"{user}: {entry.action} {entry.target}".rstrip()
     detail = entry.detail or {}

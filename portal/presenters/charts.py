@@ -4,6 +4,7 @@ width.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from math import floor, log10
 from typing import Any
 
@@ -18,23 +19,21 @@ _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
 @dataclass(frozen=True)
 class ChartColumn:
-    """A stacked column. ``blocks`` are pairs of a tone and an SVG path, ``area`` is the path of the column's
-    whole space, and ``query`` selects its items in a list.
-    """
+    """A stacked column. ``area`` is the SVG path of its space; ``query`` selects its items in a list."""
 
     title: str
     area: str
-    blocks: tuple[tuple[str, str], ...]
     query: str = ""
 
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """A point at percentages of the drawing; ``query`` selects its items in a list."""
+    """A point at percentages of the drawing, with its value; ``query`` selects its items in a list."""
 
     x: float
     y: float
-    title: str
+    day: date
+    text: str
     query: str
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from django.utils.translation import gettext
 
+from portal.presenters.results import one_line
 from registry.packages.problems import CODES, code_named, fill_known
+from worker.failures.groups import GroupView
 from worker.models import Run
 from worker.run_views.cause import cause_of, cause_text, extract_params
 
@@ -57,12 +59,31 @@ def failure_text(run: Run) -> str:
     return cause_text(run)
 
 
+def group_title(view: GroupView) -> str:
+    """The cause of the group's newest run in one line, otherwise ``group_pattern``; "" if there is none or
+    the actor can't read it.
+    """
+    return one_line(failure_text(view.newest) if view.newest else "") or group_pattern(view)
+
+
+def group_pattern(view: GroupView) -> str:
+    """The group's pattern; the platform's own messages in the reader's language."""
+    group = view.group
+    if not view.readable or group.type:
+        return view.pattern
+    if only_names_exit(group.message):
+        return gettext("The script ended with exit code %(code)s.") % {"code": "<n>"}
+    if is_standard_message(group.failure_code, group.message):
+        return explain(group.failure_code, message=group.message).meaning
+    return view.pattern
+
+
 def only_names_exit(message: str) -> bool:
     """Whether the message contains only the exit code, which the run's page shows anyway."""
     return _EXIT.fullmatch(message) is not None
 
 
-_EXIT = re.compile(r"the script ended with exit code \d+(?: and no JSON answer)?")
+_EXIT = re.compile(r"the script ended with exit code (?:\d+|<n>)(?: and no JSON answer)?")
 
 
 def is_standard_message(code: str, message: str) -> bool:

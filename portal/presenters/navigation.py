@@ -96,30 +96,45 @@ def area_of(path: str) -> str:
     return own or _AREAS.get(first, first)
 
 
-def navigation_groups(actor: Actor | None) -> list[NavGroup]:
-    """The groups of links that the actor may open: fewer for anonymous users, one more for administrators."""
+@dataclass(frozen=True)
+class NavRights:
+    """The rights of an actor on which the links depend; none of an anonymous user."""
+
+    is_signed_in: bool = False
+    decides_approvals: bool = False
+    is_administrator: bool = False
+
+
+def nav_rights(actor: Actor | None) -> NavRights:
     if actor is None or actor.user is None:
+        return NavRights()
+    return NavRights(True, decides_approvals(actor), actor.is_administrator)
+
+
+def navigation_groups(rights: NavRights) -> list[NavGroup]:
+    """The groups of links that may be opened: fewer for anonymous users, one more for administrators."""
+    if not rights.is_signed_in:
         agents = NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING))
         return [NavGroup("", (HOME, SKILLS)), agents, NavGroup(_("Help"), _HELP)]
     groups = [
-        NavGroup("", tuple(_main_links(actor))),
+        NavGroup("", tuple(_main_links(rights))),
         NavGroup(_("For agents"), (COLLECTIONS, CANONICALS, LISTING)),
         NavGroup(_("Automation"), (*_AUTOMATION, _REVIEW)),
-        *([NavGroup(_("Administration"), _ADMIN)] if actor.is_administrator else []),
+        *([NavGroup(_("Administration"), _ADMIN)] if rights.is_administrator else []),
     ]
     return [*groups, NavGroup(_("Help"), _HELP)]
 
 
-def phone_links(actor: Actor | None) -> list[NavLink]:
+def phone_links(rights: NavRights) -> list[NavLink]:
     """The links of the bar at the bottom of phones, next to "More"."""
-    if actor is None or actor.user is None:
+    if not rights.is_signed_in:
         return [HOME, SKILLS, LISTING]
-    return [HOME, SKILLS, RUNS, *([APPROVALS] if decides_approvals(actor) else [])]
+    return [HOME, SKILLS, RUNS, *([APPROVALS] if rights.decides_approvals else [])]
 
 
-def _main_links(actor: Actor) -> Iterator[NavLink]:
+def _main_links(rights: NavRights) -> Iterator[NavLink]:
     yield from (HOME, NOTIFICATIONS, SKILLS, RUNS, FAILURES)
-    if decides_approvals(actor):
+    if rights.decides_approvals:
         yield APPROVALS
     yield from (SCHEDULES, PUBLISH, TEAMS)
 

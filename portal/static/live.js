@@ -8,7 +8,8 @@
   // Changes ``old`` into ``next`` but keeps its elements, and so focus, ticks, typed text, open details and scroll positions.
   const keyOf = (node) => node.nodeType === 1 && (node.id
     || (node.dataset.value && `${node.dataset.part} ${node.dataset.value}`)
-    || (node.matches("input, button, select, textarea") && `${node.name} ${node.type} ${node.type === "text" || node.value}`));
+    || (node.matches("input, button, select, textarea")
+      && `${node.name} ${node.type} ${node.getAttribute("value")} ${node.getAttribute("popovertarget")}`));
   const drop = (node) => {
     const after = node.nextSibling;
     node.remove();
@@ -17,11 +18,13 @@
   const setAttributes = (old, next) => {
     for (const { name } of [...old.attributes]) if (!next.hasAttribute(name) && name !== "open") old.removeAttribute(name);
     for (const { name, value } of next.attributes) {
-      if (name !== "open" && old.getAttribute(name) !== value) old.setAttribute(name, value);
+      if (name === "open" || old.getAttribute(name) === value) continue;
+      if (name === "value") old.checked = false;  // it selects other runs now
+      old.setAttribute(name, value);
     }
   };
   const morph = (old, next) => {
-    if (old.name === "csrfmiddlewaretoken" || old.isEqualNode(next)) return;
+    if (old.isEqualNode(next)) return;
     if (old.nodeType !== 1) {
       old.nodeValue = next.nodeValue;
       return;
@@ -31,18 +34,17 @@
     for (const child of [...old.childNodes]) {
       const key = keyOf(child);
       if (!key) continue;
-      if (keys.has(key)) keyed.set(key, child);
-      else child.remove();
+      if (!keys.has(key)) child.remove();
+      else if (!keyed.get(key)?.push(child)) keyed.set(key, [child]);
     }
     let place = old.firstChild;
     for (const child of [...next.childNodes]) {
       const key = keyOf(child);
-      const match = key ? keyed.get(key) : place && !keyOf(place) && place;
+      const match = key ? keyed.get(key)?.shift() : place && !keyOf(place) && place;
       if (match?.nodeName !== child.nodeName) {
         old.insertBefore(document.importNode(child, true), place);
         continue;
       }
-      keyed.delete(key);
       while (place && place !== match && !keyOf(place)) place = drop(place);  // moving an element would lose its focus
       if (match === place) place = place.nextSibling;
       else old.insertBefore(match, place);
@@ -51,9 +53,9 @@
     while (place) place = drop(place);
   };
 
-  // A part also stays while the pointer presses in it, so that a press never decides on more than was shown.
+  // A part also stays during a press or in an open dialog: a decision never covers more than was shown.
   const isBusy = (part) => {
-    if (part.querySelector(":active")) return true;
+    if (part.querySelector(":active, :popover-open")) return true;
     const field = part.contains(document.activeElement) && document.activeElement;
     return field && field.matches("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
   };
@@ -75,7 +77,7 @@
     if (due.length > busy.length && !document.hidden) {
       try {
         const onlyCounts = due.every((part) => "liveCount" in part.dataset);
-        const answer = await fetch(onlyCounts ? counts : location.href);
+        const answer = await fetch(onlyCounts ? counts : location.href, { cache: "reload" });
         if (answer.ok && !answer.redirected) {
           const page = new DOMParser().parseFromString(await answer.text(), "text/html");
           for (const part of all(SELECTOR)) {
@@ -91,7 +93,7 @@
     }
     timer = 0;
     if (busy.length || document.hidden) kinds.forEach((kind) => wanted.add(kind));
-    // Slow responses reduce the rate, so that many open pages don't overload the server.
+    // While responses are slow, many open pages send fewer requests.
     const pause = Math.max(1000, 8 * (performance.now() - asked));
     rest = asked + pause;
     if (wanted.size && !document.hidden) later(busy.length ? 2000 : pause);

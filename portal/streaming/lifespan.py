@@ -2,9 +2,9 @@
 
 import asyncio
 
-from portal.pages.docs.search import build_index
 from portal.streaming.inner_request import Receive, Send
 from registry.batched_writes import writer
+from registry.documentation.search import build_index
 
 
 async def run_lifespan(receive: Receive, send: Send) -> None:

@@ -3,10 +3,12 @@
 import re
 from collections.abc import Iterable, Mapping, Sized
 from datetime import datetime
+from functools import cache
 from itertools import islice
 from zoneinfo import ZoneInfo
 
 from django import template
+from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -16,10 +18,13 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext
 
 from portal.context import reader_zone
+from portal.presenters.content.cron import cron_words
 from portal.presenters.content.text import mark_hidden, visible
 from portal.presenters.content.units import duration
+from portal.presenters.explanations import group_title
 from portal.presenters.icons import ICONS
 from portal.presenters.reasons import FIELDS, KINDS
+from portal.presenters.skill.kind import KINDS as KINDS_OF_SKILLS
 from portal.presenters.skill.kind import SkillKind, kind_of
 from portal.presenters.status import TONES
 from registry.matching.match import MatchReason
@@ -28,13 +33,16 @@ from registry.packages.problems import CODES
 from worker.core.display_budget import MAX_CELL, MAX_ROWS
 
 register = template.Library()
+register.filter(cron_words)
 register.filter(duration)
+register.filter(group_title)
 _DOCUMENT = re.compile(r"\bdocs/([a-z0-9/-]+)\.md(#[\w-]+)?")
 _INDENTATION = re.compile(r"\s*\n\s*")
 _BACKTICKS = re.compile(r"`([^`<>]+)`")
 
 
 @register.simple_tag
+@cache
 def icon(name: str) -> SafeString:
     """An icon of ``portal.presenters.icons``. Screen readers ignore it, so put it next to a label."""
     return format_html(
@@ -143,9 +151,7 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
     """The time since ``moment``; on hover, the exact time in the reader's time zone. "–" for None."""
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
-    ago = timesince(moment, depth=1)
-    text = gettext("just now") if (timezone.now() - moment).total_seconds() < 60 else _ago(ago)
-    return _time(context, moment, text)
+    return _time(context, moment, _since(moment, _now(context)))
 
 
 @register.simple_tag(takes_context=True)
@@ -156,13 +162,11 @@ def clock(context: template.Context, moment: datetime | None, *, ago: bool = Tru
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     zone = _zone(context)
-    local, today = moment.astimezone(zone), timezone.now().astimezone(zone).date()
-    text = date_format(local, "H:i" if local.date() == today else "Y-m-d H:i")
+    local, now = moment.astimezone(zone), _now(context)
+    text = date_format(local, "H:i" if local.date() == now.astimezone(zone).date() else "Y-m-d H:i")
     if not ago:
         return _time(context, moment, text)
-    seconds = (timezone.now() - moment).total_seconds()
-    since = gettext("just now") if seconds < 60 else _ago(timesince(moment, depth=1))
-    return _time(context, moment, f"{text} · {since}")
+    return _time(context, moment, f"{text} · {_since(moment, now)}")
 
 
 @register.simple_tag(takes_context=True)
@@ -181,8 +185,22 @@ def exact(context: template.Context, moment: datetime | None) -> SafeString:
     return _time(context, moment, _exact(moment, _zone(context)))
 
 
-def _ago(ago: str) -> str:
-    return gettext("%(time)s ago") % {"time": ago}
+@register.simple_tag(takes_context=True)
+def in_zone(context: template.Context, moment: datetime, zone: str) -> SafeString:
+    """Weekday, date and time in ``zone``; on hover, the exact time in the reader's time zone."""
+    return _time(context, moment, date_format(moment.astimezone(ZoneInfo(zone)), "D Y-m-d H:i"))
+
+
+def _now(context: template.Context) -> datetime:
+    """The current time. Raises an error in a fragment, whose HTML must not depend on the time."""
+    context.get("request")  # fragments refuse it
+    return timezone.now()
+
+
+def _since(moment: datetime, now: datetime) -> str:
+    if (now - moment).total_seconds() < 60:
+        return gettext("just now")
+    return gettext("%(time)s ago") % {"time": timesince(moment, depth=1)}
 
 
 def _time(context: template.Context, moment: datetime, text: str) -> SafeString:
@@ -197,7 +215,8 @@ def _exact(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def _zone(context: template.Context) -> ZoneInfo:
-    return reader_zone(context.get("request"))
+    zone = context.get("reader_zone")
+    return ZoneInfo(zone) if zone else reader_zone(context.get("request"))
 
 
 @register.filter
@@ -229,7 +248,8 @@ def short_digest(digest: str) -> str:
 @register.simple_tag(takes_context=True)
 def link_with(context: template.Context, **changes: object) -> str:
     """The current query string with the parameters in ``changes`` set; None or "" removes a parameter."""
-    query = context["request"].GET.copy()
+    text = context.get("query_string")  # of fragments
+    query = QueryDict(text, mutable=True) if text is not None else context["request"].GET.copy()
     for name, value in changes.items():
         query.pop(name, None)
         if value not in (None, ""):
@@ -259,6 +279,12 @@ def at(mapping: Mapping[object, object] | None, key: object) -> object:
 def kind(skill: Skill) -> SkillKind:
     """The kind of the skill, for ``components/kind.html``."""
     return kind_of(skill)
+
+
+@register.filter
+def kind_named(name: str) -> SkillKind:
+    """The kind with this name, for ``components/kind.html``."""
+    return KINDS_OF_SKILLS[name]
 
 
 # Match reasons ---------------------------------------------------------------------------------

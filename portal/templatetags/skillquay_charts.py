@@ -1,6 +1,10 @@
 """Tags that draw the parts of charts, in Python because templates would make pages much larger."""
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from django import template
 from django.utils.html import escape
@@ -11,26 +15,53 @@ from portal.presenters.charts import ChartColumn, ChartPoint
 register = template.Library()
 
 
-@register.simple_tag
-def chart_columns(columns: Iterable[ChartColumn], url: str = "") -> SafeString:
-    """The columns as SVG; each is a link to ``url`` with its query if there is a URL."""
-    return mark_safe("".join(_linked(column.query, url, _column(column)) for column in columns))
+class _Columns(Protocol):
+    @property
+    def bars(self) -> Iterable[tuple[str, str]]: ...
+    @property
+    def columns(self) -> Iterable[ChartColumn]: ...
+
+
+class _Line(Protocol):
+    @property
+    def tone(self) -> str: ...
+    @property
+    def points(self) -> Iterable[ChartPoint]: ...
 
 
 @register.simple_tag
-def chart_points(points: Iterable[ChartPoint], tone: str, url: str) -> SafeString:
-    """The points as SVG circles, each in a link to ``url`` with its query."""
-    return mark_safe("".join(_linked(point.query, url, _circle(point, tone)) for point in points))
+def chart_columns(chart: _Columns, url: str = "") -> SafeString:
+    """The columns as SVG: a path per series, and an area with a title over each column. The areas are links
+    to ``url`` with the columns' queries if there is a URL.
+    """
+    bars = "".join(f'<path class="bar {tone}" d="{path}"/>' for tone, path in chart.bars)
+    return mark_safe(bars + "".join(_linked(column.query, url, _area(column)) for column in chart.columns))
 
 
-def _column(column: ChartColumn) -> str:
-    paths = "".join(f'<path class="bar {tone}" d="{path}"/>' for tone, path in column.blocks)
-    return f'<title>{escape(column.title)}</title><path d="{column.area}"/>{paths}'
+@register.simple_tag
+def chart_points(lines: Iterable[_Line], url: str) -> SafeString:
+    """The points of the lines as SVG circles, those with the same query in one link to ``url``."""
+    by_tone: defaultdict[str, defaultdict[str, list[ChartPoint]]] = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        for point in line.points:
+            by_tone[line.tone][point.query].append(point)
+    groups = (
+        f'<g class="dot {tone}">'
+        + "".join(_linked(query, url, _circles(some)) for query, some in found.items())
+        + "</g>"
+        for tone, found in by_tone.items()
+    )
+    return mark_safe("".join(groups))
 
 
-def _circle(point: ChartPoint, tone: str) -> str:
-    place = f'cx="{point.x:.1f}%" cy="{point.y:.1f}%" r="4"'
-    return f'<circle class="dot {tone}" {place}><title>{escape(point.title)}</title></circle>'
+def _area(column: ChartColumn) -> str:
+    return f'<title>{escape(column.title)}</title><path d="{column.area}"/>'
+
+
+def _circles(points: Sequence[ChartPoint]) -> str:
+    circles = (f'<circle cx="{point.x:.1f}%" cy="{point.y:.1f}%" r="4"/>' for point in points)
+    title = " · ".join([str(points[0].day), *(point.text for point in points)])
+    return f"<title>{escape(title)}</title>{''.join(circles)}"
 
 
 def _linked(query: str, url: str, svg: str) -> str:

@@ -4,7 +4,8 @@ from typing import Any
 
 from django import template
 
-from portal.presenters.navigation import NavGroup, NavLink, navigation_groups
+from portal.presenters.navigation import NavGroup, NavLink, NavRights, navigation_groups
+from portal.presenters.navigation import nav_rights as rights_of
 from portal.presenters.navigation import phone_links as links_on_phones
 from portal.presenters.navigation import team_tabs as tabs_of_team
 from registry.models import Team
@@ -13,15 +14,21 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def navigation(context: template.Context) -> list[NavGroup]:
-    """The link groups of the sidebar that the actor may open."""
-    return navigation_groups(_actor(context))
+def nav_rights(context: template.Context) -> NavRights:
+    """The rights of the actor on which the links of the shell depend."""
+    return rights_of(_actor(context))
 
 
-@register.simple_tag(takes_context=True)
-def phone_links(context: template.Context) -> list[NavLink]:
+@register.simple_tag
+def navigation(rights: NavRights) -> list[NavGroup]:
+    """The link groups of the sidebar."""
+    return navigation_groups(rights)
+
+
+@register.simple_tag
+def phone_links(rights: NavRights) -> list[NavLink]:
     """The links of the bar at the bottom of phones."""
-    return links_on_phones(_actor(context))
+    return links_on_phones(rights)
 
 
 @register.simple_tag(takes_context=True)

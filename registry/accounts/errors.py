@@ -24,7 +24,7 @@ USER_INACTIVE = declare("USER_INACTIVE", lambda *, user: ..., http=409)(
     _("The account %(user)s is inactive."), _("Reactivate the account first.")
 )
 USER_ERASED = declare("USER_ERASED", lambda *, user: ..., http=409)(
-    _("The account %(user)s was erased."), _("Create a new account.")
+    _("The account %(user)s was deleted."), _("Create a new account.")
 )
 SERVICE_ACCOUNT = declare("SERVICE_ACCOUNT", lambda *, user: ..., http=409)(
     _("Can't change %(user)s here: service accounts have no password and no administrator rights."),

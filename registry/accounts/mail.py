@@ -83,7 +83,10 @@ def send_notice(user: User, change: SignInChange) -> None:
 
 
 def _reset_message(user: User, url: str) -> EmailMessage:
-    text = _("Set a new password for the user name %(name)s with this link, which works once, within a day:")
+    text = _(
+        "Use this link to set a new password for the user name %(name)s. It works once "
+        "and expires after a day:"
+    )
     return _message(user.email, _("New password for Skillquay"), text % {"name": user.username}, url)
 
 

@@ -16,6 +16,7 @@ from registry.storage import blobs
 from registry.storage.errors import BLOB_MISSING
 
 ZIP_TYPES = ("application/zip", "application/octet-stream")  # many generated clients know only the second
+ZIP_VARY = ("Accept",)  # headers by which ``make_zip_attachment`` varies
 Response = TypeVar("Response", bound=HttpResponseBase)
 _INVISIBLE_CATEGORIES = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
@@ -73,7 +74,7 @@ def make_zip_attachment(response: Response, request: Request, name: str, etag: s
     """
     response = make_attachment(response, name, etag)
     response["Content-Type"] = ZIP_TYPES[request.headers.get("Accept") == ZIP_TYPES[1]]
-    patch_vary_headers(response, ("Accept",))
+    patch_vary_headers(response, ZIP_VARY)
     return response
 
 

@@ -22,6 +22,7 @@ from registry.packages.problems import Refusal
 MAX_DEPTH = 64
 MAX_CONTAINERS = 50_000  # lists and objects per body; bounds the work, because each is visited several times
 CHUNK_BYTES = 65_536
+FORM_TYPE = "multipart/form-data"
 _MAX_IN_MEMORY_BYTES = 2**20
 _MAX_ANNOUNCED_BYTES = 2**40  # upper bound of Content-Length; each endpoint has its own, lower limit
 
@@ -165,6 +166,11 @@ def require_length(request: HttpRequest, *, encodings: tuple[str, ...] = ()) -> 
         raise errors.LENGTH_REQUIRED.refusal()
     if content_length(request) > _MAX_ANNOUNCED_BYTES:
         raise errors.BODY_TOO_LARGE.refusal(limit=_MAX_ANNOUNCED_BYTES)
+
+
+def media_type(request: Request) -> str:
+    """The type of the body in lower case, without parameters; "" if the request names none."""
+    return (request.content_type or "").split(";")[0].strip().lower()
 
 
 def content_length(request: HttpRequest | Request) -> int:

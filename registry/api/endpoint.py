@@ -23,7 +23,7 @@ class _SingleMediaType(BaseContentNegotiation):
     """Ignores the Accept header, because each endpoint responds with a single media type."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
-        kind = (request.content_type or "").split(";")[0].strip().lower()
+        kind = bodies.media_type(request)
         return next((p for p in parsers if p.media_type in ("*/*", kind)), None)
 
     def select_renderer(self, request: Request, renderers: Any, format_suffix: Any = None) -> Any:

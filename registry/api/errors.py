@@ -55,7 +55,10 @@ QUERY_UNKNOWN = declare("QUERY_UNKNOWN", lambda *, field, known: ..., http=400)(
 )
 CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
     _("The `cursor` or `since` parameter is not valid for this list."),
-    _("Start without this parameter, then send the value from the previous response with the same filters."),
+    _(
+        "Omit this parameter in the first request. In each later request, send the value "
+        "from the previous response and keep the same filters."
+    ),
 )
 IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
     _("`Idempotency-Key` must be 1 to 200 printable ASCII characters without spaces."),

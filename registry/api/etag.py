@@ -21,6 +21,7 @@ from registry.changes import drafts
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import Skill, Visibility
 
+ACCEPT_ENCODING = "Accept-Encoding"
 CREDENTIAL_HEADERS = ("Authorization", "Cookie")  # all that authenticate; private responses vary on them
 _YEAR_S = 31_536_000
 _CODING = re.compile(r'-(?:br|gzip|zstd)"$')
@@ -50,7 +51,6 @@ def text_response(request: Request, text: str, *, kind: str) -> HttpResponse:
 def _response(request: Request, data: bytes, *, kind: str, status: int) -> HttpResponse:
     etag = etag_of(data)
     if request.method in ("GET", "HEAD") and (unchanged := not_modified(request, etag)):
-        patch_vary_headers(unchanged, ("Accept-Encoding",))
         return unchanged
     response = HttpResponse(data, content_type=kind, status=status)
     response["ETag"] = etag
@@ -95,8 +95,26 @@ def matched_etag(if_none_match: str, etag: str) -> str | None:
     return None
 
 
-def not_modified(request: Request | HttpRequest, etag: str) -> HttpResponse | None:
+def set_private(response: Response) -> Response:
+    """Sets the cache headers of a response that depends on the actor: private and revalidated at every use.
+    Returns the response.
+    """
+    response["Cache-Control"] = "private, no-cache"
+    patch_vary_headers(response, (*CREDENTIAL_HEADERS, "Accept-Language"))
+    return response
+
+
+def not_modified(
+    request: Request | HttpRequest,
+    etag: str,
+    *,
+    vary: Sequence[str] = (ACCEPT_ENCODING,),
+    set_cache_headers: Callable[[HttpResponse], object] = set_private,
+) -> HttpResponse | None:
     """A 304 response if If-None-Match has this ETag in any coding or ``*``, otherwise None.
+
+    ``vary`` and ``set_cache_headers`` must set the Vary and Cache-Control of the full response: caches take
+    them from the 304 response. Downloads are not compressed, so their ``vary`` lacks Accept-Encoding.
 
     The response has the ETag that the client sent, so that caches find the matching copy. Also None for an
     answer that will be cached, because the web process compares the ETag of the complete answer later.
@@ -108,7 +126,24 @@ def not_modified(request: Request | HttpRequest, etag: str) -> HttpResponse | No
         return None
     response = HttpResponse(status=304)
     response["ETag"] = known
-    return set_private(response)
+    if vary:
+        patch_vary_headers(response, vary)
+    set_cache_headers(response)
+    return response
+
+
+def unchanged_response(request: HttpRequest, response: HttpResponseBase) -> HttpResponse | None:
+    """A 304 response instead of this full one, with its cache headers. None if the client lacks the content.
+    The full response must not be compressed yet.
+    """
+
+    def copy_headers(unchanged: HttpResponse) -> None:
+        unchanged["Cache-Control"] = response.get("Cache-Control", "private, no-cache")
+        if vary := response.get("Vary"):
+            patch_vary_headers(unchanged, vary.split(", "))
+
+    by_coding = () if "Content-Disposition" in response else (ACCEPT_ENCODING,)
+    return not_modified(request, response["ETag"], vary=by_coding, set_cache_headers=copy_headers)
 
 
 def require_match(request: Request, document: Document) -> None:
@@ -121,15 +156,6 @@ def require_match(request: Request, document: Document) -> None:
         return
     if document_etag(document) not in map(plain_etag, parse_etags(header)):
         raise PRECONDITION_FAILED.refusal()
-
-
-def set_private(response: Response) -> Response:
-    """Sets the cache headers of a response that depends on the actor: private and revalidated at every use.
-    Returns the response.
-    """
-    response["Cache-Control"] = "private, no-cache"
-    patch_vary_headers(response, (*CREDENTIAL_HEADERS, "Accept-Language"))
-    return response
 
 
 def set_immutable(response: HttpResponseBase, request: Request, skill: Skill) -> HttpResponseBase:

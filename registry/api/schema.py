@@ -39,6 +39,12 @@ class WaitQuery(Query):
     )
 
 
+class UploadQuery(Query):
+    upload = serializers.CharField(
+        required=False, max_length=26, help_text="The id of a complete upload, in place of a body."
+    )
+
+
 class PageQuery(Query):
     cursor = serializers.CharField(
         required=False, max_length=1000, help_text="`next_cursor` of the previous page."

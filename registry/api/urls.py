@@ -6,6 +6,7 @@ from registry.accounts import urls as accounts
 from registry.api.reference import urls as reference
 from registry.canonical import urls as canonical
 from registry.collections import urls as collections
+from registry.documentation import urls as documentation
 from registry.erasure import urls as erasure
 from registry.events import urls as events
 from registry.imports import urls as imports
@@ -18,6 +19,7 @@ from registry.search import urls as search
 from registry.secrets import urls as secrets
 from registry.subscriptions import urls as subscriptions
 from registry.trigger_tests import urls as trigger_tests
+from registry.uploads import urls as uploads
 from registry.usage import urls as usage
 from registry.versions import urls as versions
 
@@ -26,6 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *accounts.urlpatterns,
     *canonical.urlpatterns,
     *collections.urlpatterns,
+    *documentation.urlpatterns,
     *erasure.urlpatterns,
     *events.urlpatterns,
     *imports.urlpatterns,
@@ -36,6 +39,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *rules.urlpatterns,
     *search.urlpatterns,
     *trigger_tests.urlpatterns,
+    *uploads.urlpatterns,
     *versions.urlpatterns,
     path(
         "teams/<str:team>/",

@@ -3,7 +3,10 @@ from registry.packages.problems import gettext_noop as _
 
 CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)(
     _("Can't make %(skill)s canonical: its visibility is not `site` or `public`."),
-    _("Ask a maintainer of the skill to change its visibility; an internal skill can't be made visible."),
+    _(
+        "Ask a maintainer of the skill to set its visibility to `site` or `public`; a "
+        "skill of type `internal` stays visible only to its team."
+    ),
 )
 CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),

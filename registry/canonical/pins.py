@@ -5,7 +5,7 @@ everyone.
 from collections.abc import Mapping
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from registry.canonical import pinned_postings
@@ -194,7 +194,7 @@ def resolvable_by(actor: Actor) -> QuerySet[Canonical]:
     rows = Canonical.objects.select_related("skill__team", "version__skill__team", "mirror__team")
     if not actor.is_administrator:
         visible = Skill.objects.resolvable_by(actor).exclude(visibility=Visibility.PRIVATE)
-        rows = rows.exclude(digest="").filter(skill__in=visible)
+        rows = rows.exclude(digest="").filter(Exists(visible.filter(pk=OuterRef("skill"))))
     return rows.order_by("slug")
 
 

@@ -17,7 +17,7 @@ from registry.changes.dependency import CATALOG, COMMON, Dependency
 from registry.identity.actors import Actor
 from registry.models import ChangeKind, Skill
 
-PAGE_S = 1.0  # pages show counts of uses and relative times, which change no number
+PAGE_S = 1.0  # pages show runs, counts and relative times, which change no number
 USES_S = 10.0  # other answers that show counts of uses, or an order by use
 Renewal = Callable[[Actor], bytes | None]
 
@@ -72,10 +72,9 @@ def keep(*, is_facade: bool = False) -> None:
         draft.keeps, draft.is_facade = True, is_facade
 
 
-def keep_page(actor: Actor) -> None:
-    """Declares that the page may be kept if the actor is anonymous, for ``PAGE_S`` seconds at most."""
-    draft = _current.get()
-    if draft and not actor.is_signed_in:
+def keep_page() -> None:
+    """Declares that the page may be kept for ``PAGE_S`` seconds, for one person or for all visitors."""
+    if draft := _current.get():
         draft.keeps = draft.is_page = True
         draft.lasts_s = PAGE_S
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Collection, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,10 +18,13 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from registry.changes import sql
 from registry.changes.dependency import CATALOG, Dependency
+from registry.changes.statements import Rows, Statements
 from registry.models import ChangeKind
 
 MAX_KEYS = 50_000  # teams, skills and users whose numbers a process remembers
 _IN_CATALOG = frozenset({ChangeKind.SKILL.value, ChangeKind.TEAM.value})
+_NUMBER, _CHANGES = b"number", b"changes"
+_STATEMENTS = {_NUMBER: sql.READ_NUMBER, _CHANGES: f"{sql.READ_CHANGES}$1"}
 
 
 class ChangeLog:
@@ -137,50 +141,93 @@ class SqliteNumbers:
 
 
 class PostgresNumbers:
-    """Reads the numbers without blocking. Calls during a read share the next read, because the current read
-    may have started before a change that they must see.
+    """Reads the numbers without blocking. Calls in the iteration of the loop in which a read starts share it,
+    as in ``SqliteNumbers``. Later calls share the next read, because the current one may have started before
+    a change that they must see.
     """
 
     def __init__(self, parameters: dict[str, Any]) -> None:
         names = ("dbname", "user", "password", "host", "port")
         self.parameters = {name: parameters[name] for name in names if parameters.get(name)}
         self.log = ChangeLog()
-        self.connection: psycopg.AsyncConnection[Any] | None = None
-        self.current: asyncio.Task[None] | None = None
-        self.next: asyncio.Task[None] | None = None
+        self.statements: Statements | None = None
+        self.is_new = False  # the connection was opened for the current read
+        self.opening: asyncio.Task[None] | None = None
+        self.waiting: list[asyncio.Future[None]] = []  # calls that share the current read
+        self.waiting_for_next: list[asyncio.Future[None]] = []
+        self.is_shared = False  # whether a call may share the current read
 
     async def advance(self) -> ChangeLog:
-        if self.next is None:
-            self.next = asyncio.ensure_future(self._read_after(self.current))
-        await asyncio.shield(self.next)
+        done = asyncio.get_running_loop().create_future()
+        if self.is_shared:
+            self.waiting.append(done)
+        elif self.waiting:
+            self.waiting_for_next.append(done)
+        else:
+            self._start([done])
+        await done
         return self.log
 
-    async def _read_after(self, previous: asyncio.Task[None] | None) -> None:
-        if previous is not None:
-            await asyncio.wait({previous})
-        self.current, self.next = self.next, None
-        try:
-            await self._read()
-        except psycopg.OperationalError:  # the server ended the connection
-            await self.close()
-            await self._read()
+    def _start(self, waiting: list[asyncio.Future[None]]) -> None:
+        loop = asyncio.get_running_loop()
+        self.waiting, self.is_shared, self.is_new = waiting, True, False
+        loop.call_soon(self._end_sharing)
+        if self.statements is None:
+            self.opening = loop.create_task(self._read_on_new_connection())
+        else:
+            self.statements.run(_NUMBER, (), self._receive_number)
 
-    async def _read(self) -> None:
-        if self.connection is None:
-            self.connection = await psycopg.AsyncConnection.connect(
-                **self.parameters, autocommit=True, connect_timeout=5, prepare_threshold=0
-            )
-        row = await (await self.connection.execute(sql.READ_NUMBER)).fetchone()
-        number = row[0] if row else 0
+    def _end_sharing(self) -> None:
+        self.is_shared = False
+
+    async def _read_on_new_connection(self) -> None:
+        self.is_new = True
+        try:
+            await self.close()
+            self.statements = await Statements.open(self.parameters, _STATEMENTS)
+        except Exception as error:  # any error, because the calls must not wait forever
+            return self._finish(error)
+        return self.statements.run(_NUMBER, (), self._receive_number)
+
+    def _receive_number(self, rows: Rows, error: psycopg.Error | None) -> None:
+        if error:
+            return self._fail(error)
+        assert self.statements
+        number = rows[0][0] if rows else 0
         if number == self.log.stored:
-            return
+            return self._finish(None)
         if not 0 <= self.log.stored < number:
             self.log.start(number)
-            return
-        found = await self.connection.execute(f"{sql.READ_CHANGES}%s", (self.log.stored,))
-        self.log.add(number, await found.fetchall())
+            return self._finish(None)
+        return self.statements.run(_CHANGES, (self.log.stored,), partial(self._receive_changes, number))
+
+    def _receive_changes(self, number: int, rows: Rows, error: psycopg.Error | None) -> None:
+        if error:
+            return self._fail(error)
+        self.log.add(number, ((kind, key, raised) for kind, key, raised in rows))
+        return self._finish(None)
+
+    def _fail(self, error: psycopg.Error) -> None:
+        """Repeats the read once on a new connection, because the server may have ended the old one."""
+        if self.is_new:
+            return self._finish(error)
+        self.opening = asyncio.get_running_loop().create_task(self._read_on_new_connection())
+        return None
+
+    def _finish(self, error: Exception | None) -> None:
+        waiting, self.waiting, self.is_shared = self.waiting, [], False
+        for done in waiting:
+            if done.done():  # cancelled
+                continue
+            if error:
+                done.set_exception(error)
+            else:
+                done.set_result(None)
+        if self.waiting_for_next:
+            following, self.waiting_for_next = self.waiting_for_next, []
+            self._start(following)
 
     async def close(self) -> None:
-        if self.connection is not None:
-            connection, self.connection = self.connection, None
-            await connection.close()
+        if self.statements is not None:
+            statements, self.statements = self.statements, None
+            await statements.close()

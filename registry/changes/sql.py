@@ -169,8 +169,8 @@ def _sqlite_raise(raised: Raise, event: str) -> str:
     return (
         f"UPDATE registry_changenumber SET number = site.number FROM registry_sitenumber site "
         f"WHERE site.id = 1 AND kind = {kind} AND key IN ({keys}); "
-        f"INSERT INTO registry_changenumber (kind, key, number) SELECT {kind}, found.key, site.number "
-        f"FROM ({keys}) found, registry_sitenumber site "
+        f"INSERT INTO registry_changenumber (kind, key, number) "
+        f"SELECT DISTINCT {kind}, found.key, site.number FROM ({keys}) found, registry_sitenumber site "
         f"WHERE site.id = 1 AND found.key IS NOT NULL AND NOT EXISTS (SELECT 1 "
         f"FROM registry_changenumber known WHERE known.kind = {kind} AND known.key = found.key);"
     )

@@ -58,6 +58,7 @@ _USE_COUNT = "A use must not end kept answers."
 _NOT_KEPT = "Only answers that are never kept show it."
 _INDEX = "Only search and match read it, whose answers are never kept."
 _WITH_VERSION = "Written and deleted only together with its version."
+_WITH_SKILL = "Written only when a counted column of a skill changes."
 _LAST_USE = "Noting a use must not end kept answers."
 
 WATCHED: dict[str, WatchedTable] = {
@@ -125,6 +126,8 @@ UNWATCHED: dict[str, str] = {
     "registry_trigger": _INDEX,
     "registry_pinnedposting": _INDEX,
     "registry_pinnedtrigger": _INDEX,
+    "registry_facetcount": _WITH_SKILL,
+    "registry_countedskill": _WITH_SKILL,
     "registry_sitenumber": "It holds the numbers.",
     "registry_changenumber": "It holds the numbers.",
     "registry_pendingchange": "It holds the numbers.",
@@ -149,6 +152,8 @@ UNWATCHED: dict[str, str] = {
         "registry_idempotencykey",
         "registry_invitation",
         "registry_ratecount",
+        "registry_resumableupload",
+        "registry_uploadchunk",
         "registry_sitekey",
     ),
     _NOT_KEPT,

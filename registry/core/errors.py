@@ -10,8 +10,8 @@ NOT_FOUND = declare("NOT_FOUND", lambda *, what, name: ..., http=404)(
 SLUG_INVALID = declare("SLUG_INVALID", lambda *, slug: ...)(
     _("%(slug)s is not a valid slug."),
     _(
-        "Use up to 64 lowercase letters, digits and single hyphens; words such as new and settings are "
-        "reserved."
+        "Use up to 64 lowercase letters, digits and hyphens (not two in a row); words "
+        "such as new and settings are reserved."
     ),
 )
 TEXT_INVALID = declare("TEXT_INVALID", lambda *, field, most: ...)(

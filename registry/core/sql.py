@@ -7,25 +7,25 @@ longer than the database needs to find a row by its key.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
-from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache, update_wrapper
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, overload
 
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS, connection
-from django.db.models import Count, Model, QuerySet
+from django.db.models import Aggregate, Count, Model, QuerySet
 from django.db.models import Value as Constant
-from django.db.models.query import ModelIterable, get_related_populators
+
+from registry.core.queries.plans import Plan, Statement, Value, compile_plan, compile_statement, mark
 
 Row = TypeVar("Row")
 P = ParamSpec("P")
 T = TypeVar("T")
-# Yields querysets, one or a tuple, before it uses their rows.
-Reads = Generator[QuerySet[Any, Any] | tuple[QuerySet[Any, Any], ...], None, T]
-Value = str | int | float | datetime
-_FIRST_DATE = datetime(7999, 1, 1, tzinfo=UTC)
+_VALUES = frozenset({str, int, float, datetime, date})
+_MAX_PLANS = 1000  # of prepared querysets; a plan takes about 10 kB
+_MAX_JOINT_STATEMENTS = 200
 _MAX_PREPARED_PLACEHOLDERS = 50  # psycopg caches parsed statements with at most this many values
 
 
@@ -90,114 +90,152 @@ def try_lock(name: str) -> bool:
     return bool(fetch_all("SELECT pg_try_advisory_xact_lock(%s)", [number])[0][0])
 
 
-class PreparedQuery(Generic[Row]):
-    """The queryset that ``build`` returns for placeholders of the types in ``kinds``.
+class Rows(Sequence[Row]):
+    """The rows of a prepared queryset for some values, read when they are first used, or by ``evaluate``."""
 
-    ``build`` must return the same queryset for all values, and use them only as parameters of the statement.
-    Values can't be None, because ``= NULL`` is never true.
+    def __init__(self, plan: Plan, values: Sequence[Value]) -> None:
+        self.plan, self.values = plan, values
+        self._result_cache: list[Row] | None = None
+
+    def _fetch_all(self) -> list[Row]:
+        if self._result_cache is None:
+            statement = self.plan.statement
+            rows = fetch_all(statement.sql, self.plan.bind(self.values)) if statement else []
+            self._result_cache = self.plan.rows(rows)
+        return self._result_cache
+
+    def first(self) -> Row | None:
+        return next(iter(self), None)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._fetch_all())
+
+    def __len__(self) -> int:
+        return len(self._fetch_all())
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | list[Row]:
+        return self._fetch_all()[index]
+
+
+class StatementRows(Rows[Any]):
+    """The rows of a statement in SQL, as tuples; without rows if ``sql`` is "".
+
+    ``columns`` maps the names of its columns to types that both databases have, such as "text" and "bigint".
+    Values of other types differ between a statement that runs alone and one that runs with others.
     """
 
-    def __init__(self, build: Callable[..., QuerySet[Any, Row]], *kinds: type[Value]) -> None:
-        self._build, self._marks = build, [_mark(kind, at) for at, kind in enumerate(kinds)]
-        self._plans: dict[str, _Plan] = {}
-
-    def all(self, *values: Value) -> list[Row]:
-        """The rows for the values: model instances, or tuples if the queryset is a ``values_list``."""
-        plan = self._plans.get(connection.vendor)
-        if plan is None:
-            plan = self._plans[connection.vendor] = _compile(self._build(*self._marks), self._marks)
-        adapted = [_adapt(value) for value in values]
-        with connection.cursor() as cursor:
-            cursor.execute(plan.sql, [adapted[each] if slot else each for each, slot in plan.parameters])
-            rows = cursor.fetchall()
-        return [plan.row(_convert_row(row, plan.converters)) for row in rows]
-
-    def first(self, *values: Value) -> Row | None:
-        return next(iter(self.all(*values)), None)
+    def __init__(self, sql: str, values: Sequence[Any], columns: Mapping[str, str]) -> None:
+        statement = Statement(sql, tuple(columns), tuple(columns.values()), is_unlimited=False)
+        super().__init__(Plan(statement if sql else None, values), ())
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """A compiled statement. ``parameters`` are pairs: a constant and False, or a position among the values
-    and True.
+Readable: TypeAlias = QuerySet[Any, Any] | Rows[Any]
+# Yields querysets or prepared rows, one or a tuple, before it uses their rows.
+Reads: TypeAlias = Generator[Readable | tuple[Readable, ...], None, T]
+
+
+def padded(values: Sequence[T]) -> list[T]:
+    """The values, the last one repeated so that their number is a power of two: lists of 5 to 8 values then
+    have the same plan. For conditions that ignore repeated values, such as ``IN``.
+    """
+    return [*values, *[values[-1]] * (next_power_of_two(len(values)) - len(values))] if values else []
+
+
+def next_power_of_two(number: int) -> int:
+    """The smallest power of two that is not less than ``number``: numbers that are rounded up to it have few
+    plans.
+    """
+    return 1 << max(number - 1, 0).bit_length()
+
+
+class QueryShape(Protocol):
+    """What querysets built for an object depend on, apart from its values. Must be hashable."""
+
+    @property
+    def kinds(self) -> Sequence[type[Value]]:
+        """The types of its values."""
+
+    def example(self, values: Sequence[Any]) -> Any:
+        """An object of this shape with these values."""
+
+
+class prepared(Generic[P, Row]):
+    """Decorates a function that builds a queryset. A call returns the queryset's rows; the queryset is built
+    and compiled once for each combination of the arguments' shapes.
+
+    Arguments that are texts, numbers or times are values: the function must use them only as parameters of
+    the statement, and each of them must be one. An actor has a shape, such as its roles, and the primary keys
+    of its user and teams as values. All other arguments, such as None, and keyword arguments are constants:
+    the function may branch on them. It must not compare values, and gets no rows to compare them with.
     """
 
-    sql: str
-    parameters: Sequence[tuple[Any, bool]]
-    converters: Sequence[tuple[int, Sequence[Any], Any]]
-    row: Callable[[Sequence[Any]], Any]
+    def __init__(self, build: Callable[P, QuerySet[Any, Row]]) -> None:
+        self.build = build
+        update_wrapper(self, build)
+
+    def __call__(self, *args: P.args, **constants: P.kwargs) -> Rows[Row]:
+        values: list[Value] = []
+        shapes: list[Any] = []
+        for each in args:
+            kind = type(each)
+            if kind in _VALUES:
+                shapes.append(kind)
+                values.append(each)  # type: ignore[arg-type]
+            elif (shape := getattr(each, "query_shape", None)) is not None:
+                shapes.append(shape)
+                values += each.query_values  # type: ignore[attr-defined]
+            else:
+                shapes.append(each)
+        return Rows(_plan(self.build, tuple(shapes), tuple(constants.items())), values)
 
 
-def _mark(kind: type[Value], at: int) -> Value:
-    """A placeholder value of this type for position ``at``. No query contains this value otherwise."""
-    if kind is datetime:
-        return _FIRST_DATE + timedelta(days=at)
-    if kind is float:
-        return 1e200 * (at + 2)
-    return 2_000_000_000 + at if kind is int else f"prepared-{at}"
-
-
-def _adapt(value: Value) -> Any:
-    return connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value
-
-
-def _compile(queryset: QuerySet[Any, Any], marks: Sequence[Value]) -> _Plan:
-    compiler = queryset.query.get_compiler(DEFAULT_DB_ALIAS)
-    sql, values = compiler.as_sql()
-    slots = {_adapt(mark): at for at, mark in enumerate(marks)}
-    parameters = [(slots[each], True) if each in slots else (each, False) for each in values]
-    assert {at for at, slot in parameters if slot} == set(range(len(marks))), sql
-    found = compiler.get_converters([each[0] for each in compiler.select])
-    converters = [(at, functions, column) for at, (functions, column) in found.items()]
-    makes_models = queryset._iterable_class is ModelIterable
-    return _Plan(sql, parameters, converters, _row_maker(compiler) if makes_models else tuple)
-
-
-def _convert_row(row: Sequence[Any], converters: Sequence[tuple[int, Sequence[Any], Any]]) -> list[Any]:
-    values = list(row)
-    for at, functions, column in converters:
-        for convert in functions:
-            values[at] = convert(values[at], column, connection)
-    return values
-
-
-def _row_maker(compiler: Any) -> Callable[[Sequence[Any]], Any]:
-    info = compiler.klass_info
-    columns = [each[0].target.attname for each in compiler.select]
-    fields = info["select_fields"]
-    first, names = fields[0], [columns[at] for at in fields]
-    after = fields[-1] + 1
-    populators = get_related_populators(info, compiler.select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]
-    load = info["model"].from_db
-
-    def instance(row: Sequence[Any]) -> Any:
-        found = load(DEFAULT_DB_ALIAS, names, row[first:after])
-        for each in populators:
-            each.populate(row, found)
-        return found
-
-    return instance
+@lru_cache(maxsize=_MAX_PLANS)
+def _plan(
+    build: Callable[..., QuerySet[Any, Any]],
+    shapes: Sequence[Any],
+    constants: Sequence[tuple[str, Any]],
+) -> Plan:
+    args: list[Any] = []
+    marks: list[Value] = []
+    used: list[int] = []
+    for shape in shapes:
+        if isinstance(shape, type):
+            used.append(len(marks))
+            marks.append(mark(shape, len(marks)))
+            args.append(marks[-1])
+        elif hasattr(shape, "example"):
+            own = [mark(kind, len(marks) + at) for at, kind in enumerate(shape.kinds)]
+            marks += own
+            args.append(shape.example(own))
+        else:
+            args.append(shape)
+    return compile_plan(build(*args, **dict(constants)), marks, used=used)
 
 
 # Several querysets in one statement ------------------------------------------------------------------------
-def evaluate(*querysets: QuerySet[Any, Any]) -> None:
-    """Evaluates the querysets with one statement. Afterwards, iterating over them sends no query.
+def evaluate(*reads: Readable) -> None:
+    """Reads the rows of querysets and prepared querysets with one statement. Afterwards, iterating over them
+    sends no query.
 
     The statement is a UNION ALL with the columns of all querysets, so use it for short lists.
     """
-    pending = [each for each in querysets if each._result_cache is None]
-    compilers = [each.query.get_compiler(DEFAULT_DB_ALIAS) for each in pending]
-    parts = [_part(number, compiler) for number, compiler in enumerate(compilers)]
-    found: list[list[Sequence[Any]]] = [[] for _ in pending]
-    if len([part for part in parts if part]) > 1:
-        for number, *values in _fetch_parts([part for part in parts if part]):
-            part = parts[number]
-            assert part
-            found[number].append([values[slot] for slot in part.slots])
-        for queryset, compiler, rows in zip(pending, compilers, found, strict=True):
-            _fill(queryset, compiler, rows)
-    for queryset in pending:
-        queryset._fetch_all()
+    pending = list({id(each): each for each in reads if each._result_cache is None}.values())
+    parts = [part for part in map(_part, pending) if part.statement]
+    if len(parts) > 1:
+        statements = tuple(part.statement for part in parts if part.statement)
+        is_prepared = all(type(part.rows) is Rows for part in parts)
+        sql, slots = (_join_prepared if is_prepared else _join)(statements)
+        found: list[list[Sequence[Any]]] = [[] for _ in parts]
+        for number, *values in fetch_all(sql, [value for part in parts for value in part.values]):
+            found[number].append([values[slot] for slot in slots[number]])
+        for part, rows in zip(parts, found, strict=True):
+            _fill(part, rows)
+    for each in pending:
+        each._fetch_all()
 
 
 def gather(*reads: Reads[Any]) -> Reads[tuple[Any, ...]]:
@@ -207,7 +245,7 @@ def gather(*reads: Reads[Any]) -> Reads[tuple[Any, ...]]:
     results: list[Any] = [None] * len(reads)
     active = dict(enumerate(reads))
     while active:
-        wanted: list[QuerySet[Any, Any]] = []
+        wanted: list[Readable] = []
         for number, each in list(active.items()):
             try:
                 asked = next(each)
@@ -220,7 +258,7 @@ def gather(*reads: Reads[Any]) -> Reads[tuple[Any, ...]]:
     return tuple(results)
 
 
-def reads_of(*querysets: QuerySet[Any, Any]) -> Reads[None]:
+def reads_of(*querysets: Readable) -> Reads[None]:
     """Reads the querysets, for ``gather`` with other readers."""
     yield querysets
 
@@ -255,57 +293,73 @@ class reader(Generic[P, T]):
 
 def count_rows(queryset: QuerySet[Any, Any]) -> QuerySet[Any, int]:
     """A queryset with the number of rows as its only row; without rows, it is empty."""
+    counted: QuerySet[Any, Any] = aggregate_rows(queryset, number=Count("pk"))
+    return counted.values_list("number", flat=True)
+
+
+def aggregate_rows(queryset: QuerySet[Any, Any], **aggregates: Aggregate) -> QuerySet[Any, tuple[Any, ...]]:
+    """A queryset with these aggregates over all rows as its only row; without rows, it is empty."""
     rows = queryset.order_by().annotate(all_rows=Constant(1)).values("all_rows")
-    counted: QuerySet[Any, int] = rows.annotate(number=Count("pk")).values_list("number", flat=True)
-    return counted
+    found: QuerySet[Any, tuple[Any, ...]] = rows.annotate(**aggregates).values_list(*aggregates)
+    return found
 
 
 @dataclass(frozen=True)
 class _Part:
-    """One queryset of a joint statement. ``slots`` are the places of its columns in the statement's rows."""
+    """A queryset of a joint statement; without ``statement`` if it has no rows for certain."""
 
-    number: int
-    sql: str
-    values: Sequence[Any]
-    names: Sequence[str]
-    types: Sequence[str]
-    slots: list[int] = field(default_factory=list)
+    rows: Any
+    statement: Statement | None
+    values: Sequence[Any] = ()
+    compiler: Any = None
 
 
-def _part(number: int, compiler: Any) -> _Part | None:
-    """The compiled queryset; None if it has no rows for certain."""
+def _part(rows: Readable) -> _Part:
+    if isinstance(rows, Rows):
+        plan = rows.plan
+        return _Part(rows, plan.statement, plan.bind(rows.values) if plan.statement else ())
+    compiler = rows.query.get_compiler(DEFAULT_DB_ALIAS)
     try:
-        sql, values = compiler.as_sql(with_col_aliases=True)
+        return _Part(rows, *compile_statement(compiler), compiler)
     except EmptyResultSet:
-        return None
-    if compiler.query.order_by and not compiler.query.is_sliced:
-        sql += " LIMIT 2147483647"  # SQLite would ignore the order of a subquery without a limit
-    types = [each[0].output_field.db_type(connection).partition("(")[0] for each in compiler.select]
-    names = [connection.ops.quote_name(each[2]) for each in compiler.select]
-    return _Part(number, sql, values, names, types)
+        return _Part(rows, None)
 
 
-def _fetch_parts(parts: Sequence[_Part]) -> list[Any]:
-    """The rows of all parts: the part's number, then its columns in its slots, which parts share by type."""
+def _join(statements: Sequence[Statement]) -> tuple[str, list[list[int]]]:
+    """The joint statement, and the slots of each statement's columns. A row has the statement's number, then
+    the slots, which statements share by type.
+    """
     slots: list[str] = []
-    for part in parts:
+    slots_of: list[list[int]] = []
+    for statement in statements:
         free = dict(enumerate(slots))
-        for kind in part.types:
+        own: list[int] = []
+        for kind in statement.types:
             slot = next((each for each, other in free.items() if other == kind), len(slots))
             if slot == len(slots):
                 slots.append(kind)
             free.pop(slot, None)
-            part.slots.append(slot)
+            own.append(slot)
+        slots_of.append(own)
     selects = []
-    for part in parts:
-        names = dict(zip(part.slots, part.names, strict=True))
+    for number, (statement, own) in enumerate(zip(statements, slots_of, strict=True)):
+        names = dict(zip(own, statement.names, strict=True))
         columns = [names.get(slot) or f"CAST(NULL AS {kind})" for slot, kind in enumerate(slots)]
-        selects.append(f"SELECT {part.number}, {', '.join(columns)} FROM ({part.sql}) part{part.number}")
-    return fetch_all(" UNION ALL ".join(selects), [value for part in parts for value in part.values])
+        # SQLite would ignore the order of a subquery without a limit.
+        sql = f"{statement.sql} LIMIT 2147483647" if statement.is_unlimited else statement.sql
+        selects.append(f"SELECT {number}, {', '.join(columns)} FROM ({sql}) part{number}")
+    return " UNION ALL ".join(selects), slots_of
 
 
-def _fill(queryset: Any, compiler: Any, rows: Sequence[Sequence[Any]]) -> None:
-    """Lets Django make the queryset's results from rows that are already read."""
+_join_prepared = lru_cache(maxsize=_MAX_JOINT_STATEMENTS)(_join)
+
+
+def _fill(part: _Part, rows: Sequence[Sequence[Any]]) -> None:
+    """Fills prepared rows, or lets Django make the results of a queryset, from rows of the database."""
+    queryset, compiler = part.rows, part.compiler
+    if compiler is None:
+        queryset._result_cache = queryset.plan.rows(rows)
+        return
     own = queryset._query
     compiler.execute_sql = lambda *args, **kwargs: [rows]
     # The setter of ``query`` would change the form of the rows.

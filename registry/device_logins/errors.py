@@ -10,6 +10,6 @@ DEVICE_CODE_UNKNOWN = declare("DEVICE_CODE_UNKNOWN", http=404)(
 DEVICE_LOGINS_TOO_MANY = declare(
     "DEVICE_LOGINS_TOO_MANY", lambda *, retry_after_s: ..., http=429, retryable=True
 )(
-    _("Too many logins from your network wait for a confirmation."),
-    _("Confirm or deny one of them, or try again in %(retry_after_s)s seconds."),
+    _("Too many logins from your network are waiting for confirmation."),
+    _("Confirm or deny one of the waiting logins, or try again in %(retry_after_s)s seconds."),
 )

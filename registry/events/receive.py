@@ -15,6 +15,7 @@ from django.utils import timezone
 from registry.core import text
 from registry.core.errors import NOT_FOUND
 from registry.core.hooks import Hook
+from registry.core.sql import read
 from registry.events import errors
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -224,7 +225,7 @@ def _declaring_skills(type_: str, actor: Actor) -> Sequence[Skill]:
     most ``MAX_MATCHES``.
     """
     pinned = PinnedSkills(pin_keys(actor))
-    accepted = {skill for skill, *_ in pinned.triggers([type_], [TriggerKind.EVENT])}
+    accepted = {skill for skill, *_ in read(pinned.triggers([type_], [TriggerKind.EVENT]))}
     declaring = Trigger.objects.filter(kind=TriggerKind.EVENT, key=type_).exclude(skill__in=pinned.keys)
     condition = Q(pk__in=declaring.values("skill")) | Q(pk__in=accepted)
     found = Skill.objects.recommendable_to(actor).filter(condition)

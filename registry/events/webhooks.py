@@ -28,7 +28,7 @@ from registry.events.receive import EVENT_ID, IncomingEvent, ReceivedEvent, rece
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may, require, require_unarchived
-from registry.models import Scope, Team, Token, WebhookEndpoint
+from registry.models import Event, Scope, Team, Token, WebhookEndpoint
 from registry.packages.problems import Refusal
 
 SECRET_PREFIX = "whsec_"
@@ -182,15 +182,17 @@ def endpoint_actor(endpoint: WebhookEndpoint) -> Actor:
     return actor
 
 
-def actor_of_run(run_uid: str) -> Actor:
-    """The actor of the endpoint that started the run. Raises WEBHOOK_GONE if the endpoint was deleted, and
-    the refusals of ``endpoint_actor``.
+def actor_of_run(run_uid: str) -> Actor | None:
+    """The actor of the endpoint that started the run; None if no event started it. Raises WEBHOOK_GONE if the
+    endpoint was deleted, and the refusals of ``endpoint_actor``.
     """
-    rows = WebhookEndpoint.objects.select_related("team", "created_by")
-    endpoint = rows.filter(events__matches__run_uid=run_uid).first()
-    if endpoint is None:
+    rows = Event.objects.select_related("webhook__team", "webhook__created_by")
+    event = rows.filter(matches__run_uid=run_uid).first()
+    if event is None:
+        return None
+    if event.webhook is None:
         raise errors.WEBHOOK_GONE.refusal()
-    return endpoint_actor(endpoint)
+    return endpoint_actor(event.webhook)
 
 
 def reseal() -> int:

@@ -6,7 +6,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 
 from registry.api import etag
-from registry.api.attachments import StoredFile, make_zip_attachment, stored_response
+from registry.api.attachments import ZIP_VARY, StoredFile, make_zip_attachment, stored_response
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import UseKind, Version
@@ -21,7 +21,7 @@ def archive_response(
     """
     require(actor, Action.INSTALL, skill=version.skill)
     tag = f'"{version.digest}"'
-    if unchanged := etag.not_modified(request, tag):
+    if unchanged := etag.not_modified(request, tag, vary=ZIP_VARY):
         return unchanged
     if counts and request.method == "GET":
         note_use(use_of(version, UseKind.INSTALL), actor.caller)

@@ -70,7 +70,7 @@ def _verified_user(session: Any) -> User | None:
 
 def session_actor(request: HttpRequest) -> Actor:
     """The actor of the session's user; the anonymous actor if no active person is signed in."""
-    user = request.user
+    user = session_user(request) if isinstance(request.user, SimpleLazyObject) else request.user
     if not isinstance(user, User) or not user.is_active or user.is_service:
         return ANONYMOUS
     session = getattr(request, "session", None)

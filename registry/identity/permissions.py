@@ -3,6 +3,8 @@
 from enum import StrEnum
 from typing import Literal
 
+from django.db.models import QuerySet
+
 from registry.core.errors import NOT_FOUND
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN, TEAM_ARCHIVED, TOKEN_SCOPE_MISSING
@@ -49,6 +51,8 @@ class Standing(StrEnum):
 Cell = Literal["yes", "no", "site", "public", "shared"]
 _NO: Cell = "no"
 _YES: Cell = "yes"
+
+_COLUMNS: dict[str, int] = {each.value: column for column, each in enumerate(Standing)}
 
 # Columns in the order of Standing.
 TABLE: dict[Action, tuple[Cell, Cell, Cell, Cell, Cell, Cell, Cell]] = {
@@ -163,7 +167,7 @@ def role_permits(
     owner = skill.team if skill else team
     team_id = owner.pk if owner else None
     visibility = skill.effective_visibility if skill else Visibility.PRIVATE.value
-    cell = TABLE[action][list(Standing).index(standing(actor, team_id))]
+    cell = TABLE[action][_COLUMNS[standing(actor, team_id)]]
     is_shared = owner is not None and owner.run_readers == RunReaders.TEAM
     return allows(cell, visibility, runs_are_shared=is_shared)
 
@@ -172,9 +176,20 @@ def teams_where(actor: Actor, action: Action) -> list[int]:
     """The ids of the actor's own teams in which role and token permit the action for every visibility.
     Administrators get only teams that they are members of.
     """
-    columns = list(Standing)
-    cells = {team: TABLE[action][columns.index(Standing(role.value))] for team, role in actor.roles.items()}
-    return [team for team, cell in cells.items() if cell == _YES and in_scope(actor, action)]
+    if not in_scope(actor, action):
+        return []
+    cells = TABLE[action]
+    return [team for team, role in actor.roles.items() if cells[_COLUMNS[role.value]] == _YES]
+
+
+def active_teams_where(actor: Actor, action: Action) -> QuerySet[Team]:
+    """The teams that are not archived and in which role and token permit the action; for administrators,
+    also those of others.
+    """
+    teams = Team.objects.filter(archived_at=None)
+    if actor.is_administrator and in_scope(actor, action):
+        return teams
+    return teams.filter(pk__in=teams_where(actor, action))
 
 
 def require(

@@ -11,6 +11,7 @@ from django.utils import timezone
 from registry.core import text
 from registry.core.errors import NOT_FOUND
 from registry.core.languages import languages_of, validated_languages
+from registry.core.sql import Reads, reader
 from registry.identity import audit, errors
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require, require_scope, require_unarchived
@@ -272,7 +273,8 @@ def settings_document(team: Team) -> dict[str, Any]:
     }
 
 
-def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team | None:
+@reader
+def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Reads[Team | None]:
     """The team of a run, or None if the actor has no team. In order of preference: ``named``, the token's
     team, the skill's team (for its members and administrators), the actor's oldest team.
 
@@ -286,7 +288,8 @@ def calling_team(actor: Actor, skill: Skill, named: Team | None = None) -> Team 
         return actor.token.team
     if actor.is_administrator or skill.team_id in actor.team_ids:
         return skill.team
-    return Team.objects.filter(pk__in=actor.team_ids, archived_at=None).order_by("pk").first()
+    yield (oldest := Team.objects.filter(pk__in=actor.team_ids, archived_at=None).order_by("pk")[:1])
+    return next(iter(oldest), None)
 
 
 def _checked_role(role: str) -> str:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from registry.batched_writes import Batch
 from registry.core import text
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import PreparedQuery
+from registry.core.sql import prepared
 from registry.identity import audit, client_address, errors
 from registry.identity.actors import Actor
 from registry.identity.permissions import (
@@ -34,13 +34,11 @@ LAST_USED_INTERVAL = timedelta(minutes=1)
 _SHOWN = len(PREFIX) + 6  # characters of a secret that lists show
 
 
+@prepared
 def _active_tokens(stored: str, now: datetime) -> QuerySet[Token]:
     secrets = Q(secret_hash=stored) | Q(previous_hash=stored, previous_expires_at__gt=now)
     rows = Token.objects.select_related("owner", "team").filter(secrets, revoked_at=None, expires_at__gt=now)
     return rows.filter(owner__is_active=True).order_by("pk")
-
-
-_ACTIVE_TOKENS = PreparedQuery(_active_tokens, str, datetime)
 
 
 def issue(
@@ -246,7 +244,7 @@ _last_uses: Batch[int, tuple[datetime, str]] = Batch(_write_last_uses)
 
 def _find_active(stored: str, now: datetime) -> Token | None:
     """The token with this current or previous digest, if it and its owner are active."""
-    token = _ACTIVE_TOKENS.first(stored, now)
+    token = _active_tokens(stored, now).first()
     archived = token and token.owner.is_service and token.team and token.team.archived_at
     return None if archived else token
 

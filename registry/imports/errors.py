@@ -38,7 +38,8 @@ IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(
     _("If this is intended, ask an administrator to import the folder with the `allow_external` option."),
 )
 IMPORT_SAME_FILE = declare("IMPORT_SAME_FILE", lambda *, other: ..., severity="notice")(
-    _("This is the same SKILL.md as %(other)s."), _("No action needed: the skill is imported once.")
+    _("This path and %(other)s lead to the same SKILL.md file."),
+    _("No action needed: the skill is imported once."),
 )
 IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., severity="notice")(
     _("This skill has the same content as %(other)s."),

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from registry.imports.api import (
+from registry.imports.api.imports import (
     ImportCancel,
     ImportDetail,
     Imports,

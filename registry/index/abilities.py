@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import IntFlag
 from typing import Any
 
+from registry.core.sql import Reads, reader
 from registry.models import Version
 from registry.packages.package import Manifest
 
@@ -17,18 +18,36 @@ class Ability(IntFlag):
     RUN = 32  # can run with a script, an endpoint or an agent loop; a prompt can only be loaded
 
 
+@reader
+def is_scripted(version: Version, manifest: Manifest) -> Reads[bool]:
+    """Whether the version has scripts."""
+    if manifest.resources.entry:
+        return True
+    yield (scripts := version.files.filter(path__startswith="scripts/").order_by().values_list("pk")[:1])
+    return len(scripts) > 0
+
+
 def detect_abilities(version: Version, manifest: Manifest) -> Ability:
-    is_scripted = bool(manifest.resources.entry) or version.files.filter(path__startswith="scripts/").exists()
+    has_scripts = is_scripted(version, manifest)
     abilities = {
-        Ability.SCRIPT: is_scripted,
+        Ability.SCRIPT: has_scripts,
         Ability.SCHEMA: manifest.input_schema is not None,
         Ability.SECRET: bool(manifest.security.secrets),
         Ability.FILES: _accepts_files(manifest),
         Ability.NETWORK: manifest.security.network != "none",
         Ability.RUN: manifest.type != "static"
-        and (is_scripted or bool(manifest.endpoints) or manifest.context == "fork"),
+        and (has_scripts or bool(manifest.endpoints) or manifest.context == "fork"),
     }
     return Ability(sum(ability for ability, is_present in abilities.items() if is_present))
+
+
+def kind_name(type_: str, abilities: int) -> str:
+    """The kind of a skill with this type and these abilities: the key of the filter that finds the skill."""
+    if type_ == "static":
+        return "reference"
+    if Ability.RUN in Ability(abilities):
+        return "tools" if type_ == "service" else "script"
+    return "prompt"
 
 
 def _accepts_files(manifest: Manifest) -> bool:

@@ -15,7 +15,7 @@ from django.db.models import F
 
 from registry.core import search_terms
 from registry.core.sql import insert_rows
-from registry.index import denials, sql
+from registry.index import denials, facet_counts, sql
 from registry.index.abilities import detect_abilities
 from registry.index.pinyin import pinyin_terms
 from registry.models import (
@@ -88,8 +88,8 @@ _PINYIN_WEIGHT = 1000
 
 
 def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
-    """Replaces the skill's search terms and triggers and updates the document counts, in the caller's
-    transaction.
+    """Replaces the skill's search terms and triggers and updates the counts of documents and facets, in the
+    caller's transaction.
 
     Calls ``lock_index_writers`` and sets the skill's index fields, which the caller must save.
     Unchanged terms are not rewritten.
@@ -115,6 +115,7 @@ def index_skill(skill: Skill, manifest: Manifest, body: str) -> None:
     )
     write_misspellings(manifest, ids)
     write_triggers(skill, manifest)
+    facet_counts.count_skill(skill, "zh" if CJK_DOC_COUNT_TERM in postings else "en")
 
 
 def index_latest(skill: Skill) -> None:
@@ -143,6 +144,7 @@ def recount(skill: Skill) -> None:
     skill.postings.update(scope=skill.search_scope)
     skill.triggers.update(scope=skill.search_scope)
     skill.tag_rows.update(scope=skill.search_scope)
+    facet_counts.move_skill(skill)
     skill.save(update_fields=["search_scope"])
 
 
@@ -155,6 +157,7 @@ def remove_skill(skill: Skill) -> None:
     skill.postings.all().delete()
     skill.triggers.all().delete()
     skill.tag_rows.update(scope="")
+    facet_counts.remove_skill(skill)
     skill.search_scope = ""
     skill.save(update_fields=["search_scope"])
 
@@ -165,12 +168,14 @@ def reindex(*, every: bool = False) -> Iterator[int]:
 
     After each transaction, yields the number of skills reindexed so far.
     """
-    skills = Skill.objects.filter(latest__isnull=False).order_by("pk")
+    skills = Skill.objects.filter(latest__isnull=False).select_related("latest", "team").order_by("pk")
     keys = list((skills if every else skills.exclude(indexed_as=INDEX_VERSION)).values_list("pk", flat=True))
     for done in range(0, len(keys), _BATCH_SIZE):
         with transaction.atomic():
             lock_index_writers()
-            for skill in skills.filter(pk__in=keys[done : done + _BATCH_SIZE]).select_related("latest"):
+            for skill in skills.filter(pk__in=keys[done : done + _BATCH_SIZE]).select_related(
+                "latest", "team"
+            ):
                 index_latest(skill)
         yield min(done + _BATCH_SIZE, len(keys))
 

@@ -4,8 +4,7 @@ The ORM would build the statement for each call and a team instance for each row
 search's time. Here, the statement is built once, and the ORM's own converters convert the columns.
 """
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -15,6 +14,7 @@ from django.db import connection
 from django.db.models import BooleanField, Model
 from django.db.models.base import ModelState
 
+from registry.core.sql import Reads, reader
 from registry.index import sql
 from registry.models import Skill, Team, Version
 
@@ -23,7 +23,7 @@ _DEFERRED_FIELDS = frozenset({"manifest", "body", "problems", "provenance", "cha
 
 @dataclass(frozen=True)
 class RankFields:
-    """The fields that filter and rank matches in addition to their scores."""
+    """The fields of a skill that filter and rank matches in addition to their scores."""
 
     key: int
     slug: str
@@ -33,11 +33,10 @@ class RankFields:
     last_used_at: datetime | None
 
 
-def load_rank_fields(keys: Sequence[int]) -> list[RankFields]:
-    return [
-        RankFields(key, slug, () if paths == "[]" else json.loads(paths), priority, count, assume_utc(last))
-        for key, slug, paths, priority, count, last in sql.rank_field_rows(keys)
-    ]
+def rank_fields(skill: Skill) -> RankFields:
+    return RankFields(
+        skill.pk, skill.slug, skill.paths, skill.priority, skill.usage_count, skill.last_used_at
+    )
 
 
 def assume_utc(moment: datetime | None) -> datetime | None:
@@ -45,14 +44,14 @@ def assume_utc(moment: datetime | None) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment
 
 
-def load_skills(keys: Sequence[int]) -> dict[int, Skill]:
+@reader
+def load_skills(keys: Sequence[int]) -> Reads[dict[int, Skill]]:
     """Skills by primary key, each with team and latest version. Keys that do not exist are omitted."""
-    if not keys:
-        return {}
     shape = _shape(connection.vendor)
     teams: dict[int, Team] = {}
     skills = {}
-    for row in sql.skill_rows(shape.columns, keys):
+    yield (rows := sql.skill_rows(shape.columns, shape.types, keys))
+    for row in rows:
         skill = _skill(shape, row, teams)
         skills[skill.pk] = skill
     return skills
@@ -64,6 +63,7 @@ class _Columns:
 
     model: type[Model]
     names: tuple[str, ...]
+    types: tuple[str, ...]
     start: int
     end: int
     converters: tuple[tuple[str, Callable[..., Any], Any], ...]
@@ -85,7 +85,8 @@ class _Columns:
 
 @dataclass(frozen=True)
 class _Shape:
-    columns: str  # quoted names, separated by commas
+    columns: str  # quoted names with aliases, separated by commas
+    types: Mapping[str, str]  # by alias
     skill: _Columns
     team: _Columns
     version: _Columns
@@ -96,10 +97,11 @@ def _shape(vendor: str) -> _Shape:  # one per vendor, because databases represen
     skill = _columns(Skill, 0)
     team = _columns(Team, skill.end)
     version = _columns(Version, team.end, _DEFERRED_FIELDS)
-    names = [
-        f'{each.model._meta.db_table}."{name}"' for each in (skill, team, version) for name in each.names
-    ]
-    return _Shape(", ".join(names), skill, team, version)
+    parts = (skill, team, version)
+    names = [f'{each.model._meta.db_table}."{name}"' for each in parts for name in each.names]
+    types = {f"c{at}": kind for at, kind in enumerate(kind for each in parts for kind in each.types)}
+    columns = ", ".join(f"{name} AS {alias}" for name, alias in zip(names, types, strict=True))
+    return _Shape(columns, types, skill, team, version)
 
 
 def _columns(model: type[Model], start: int, unread: frozenset[str] = frozenset()) -> _Columns:
@@ -108,10 +110,12 @@ def _columns(model: type[Model], start: int, unread: frozenset[str] = frozenset(
     for field in fields:
         column = field.get_col(model._meta.db_table)
         functions = [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
-        if not isinstance(field, BooleanField):  # drivers convert booleans themselves
-            converters += [(field.attname, function, column) for function in functions]
+        if isinstance(field, BooleanField):  # drivers convert booleans, but SQLite's not in every statement
+            functions = [lambda value, *_: bool(value)] if connection.vendor == "sqlite" else []
+        converters += [(field.attname, function, column) for function in functions]
     names = tuple(field.attname for field in fields)
-    return _Columns(model, names, start, start + len(names), tuple(converters))
+    types = tuple(str(field.db_type(connection)).partition("(")[0] for field in fields)
+    return _Columns(model, names, types, start, start + len(names), tuple(converters))
 
 
 def _skill(shape: _Shape, row: Sequence[Any], teams: dict[int, Team]) -> Skill:

@@ -3,18 +3,13 @@
 The ORM would build each statement again for each call, which takes longer than running it.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
-from registry.core.sql import fetch_all, insert_rows, placeholders
+from registry.core.sql import StatementRows, fetch_all, insert_rows, placeholders
 from registry.models import TermScope
 
 _LOCK = "SELECT id FROM registry_term WHERE text = %s FOR UPDATE"
 _INCREMENT_ON_CONFLICT = "ON CONFLICT (term_id, scope) DO UPDATE SET df = registry_termscope.df + 1"
-_RANK_FIELDS = """
-    SELECT id, slug, paths, priority, usage_count, last_used_at
-    FROM registry_skill WHERE id IN ({keys}) ORDER BY id
-"""
 _SKILLS = """
     SELECT {columns}
     FROM registry_skill JOIN registry_team ON registry_team.id = registry_skill.team_id
@@ -47,16 +42,12 @@ def increment_document_counts(terms: Iterable[int], scope: str) -> None:
     insert_rows(TermScope, ("term_id", "scope", "df"), rows, on_conflict=_INCREMENT_ON_CONFLICT)
 
 
-def rank_field_rows(keys: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Id, slug, paths (JSON), priority, use count and last use of these skills, ordered by id."""
-    return fetch_all(_RANK_FIELDS.format(keys=placeholders(keys)), keys) if keys else []
-
-
-def skill_rows(columns: str, keys: Sequence[int]) -> list[tuple[Any, ...]]:
+def skill_rows(columns: str, types: Mapping[str, str], keys: Sequence[int]) -> StatementRows:
     """Values of ``columns`` for each skill in ``keys``, in any order, joined with its team and latest
     version.
 
-    ``columns`` are quoted names with tables, separated by commas. ``keys`` must not be empty. If a skill has
-    no latest version, the version's columns are None.
+    ``columns`` are quoted names with tables and aliases, separated by commas; ``types`` maps the aliases to
+    types. If a skill has no latest version, the version's columns are None.
     """
-    return fetch_all(_SKILLS.format(columns=columns, keys=placeholders(keys)), keys)
+    sql = _SKILLS.format(columns=columns, keys=placeholders(keys)) if keys else ""
+    return StatementRows(sql, keys, types)

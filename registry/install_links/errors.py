@@ -4,7 +4,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 INSTALL_LINK_INVALID = declare("INSTALL_LINK_INVALID", http=404)(
-    _("This install link is unknown, expired or revoked, or does not include this address."),
+    _("This install link is unknown, expired or revoked, or does not cover the requested skill."),
     _("Create a new install link, or use an access token."),
 )
 INSTALL_LINK_TARGET = declare("INSTALL_LINK_TARGET", lambda *, target: ...)(

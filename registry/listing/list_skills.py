@@ -74,7 +74,7 @@ def list_skills(
     reachable, budget = Skill.objects.recommendable_to(actor), budget_of(context_tokens)
     max_places = min(limit or choosing.MAX_PLACES, choosing.MAX_PLACES)
     selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=now or timezone.now())
-    listed = listed_skills((each.skill for each in selection.placed), actor, reachable)
+    listed = listed_skills((each.skill for each in selection.placed), reachable, selection.pinned)
     entries = {_entry(listed[each.skill.pk], each): each for each in selection.placed}
     fitting = sorted(entries_within_budget(tuple(entries), budget), key=lambda entry: _order(entries[entry]))
     fitted = fit(fitting, budget)

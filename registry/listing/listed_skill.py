@@ -8,12 +8,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from registry.core.prompt_text import neutralize_markup, one_line
+from registry.core.sql import Reads, prepared, reader
 from registry.identity.actors import Actor
-from registry.listing import sql
-from registry.models import Canonical, Skill
+from registry.models import Canonical, Skill, Subscription
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
 
@@ -37,44 +37,68 @@ class ListedSkill:
 
 
 def listed_skills(
-    skills: Iterable[Skill], actor: Actor, reachable: QuerySet[Skill]
+    skills: Iterable[Skill], reachable: QuerySet[Skill], pinned: Mapping[int, Canonical]
 ) -> dict[int, ListedSkill]:
-    """The listed form of each skill, by skill id. A slug that several skills in ``reachable`` have is listed
-    as team/slug.
+    """The listed form of each skill, by skill id. ``pinned`` is the result of ``canonical_pins``. A slug that
+    several skills in ``reachable`` have is listed as team/slug.
     """
     wanted = list(skills)
-    pinned = canonical_pins(actor, wanted)
     shared = _shared_slugs({skill.slug for skill in wanted}, reachable)
     return {skill.pk: _listed_skill(skill, pinned.get(skill.pk), shared) for skill in wanted}
 
 
-def canonical_pins(actor: Actor, skills: Iterable[Skill] | None = None) -> Mapping[int, Canonical]:
-    """The canonical rows, by skill id, of skills that are recommended only because they are canonical. With
-    ``skills``, only the rows of these skills.
+@reader
+def canonical_pins(actor: Actor) -> Reads[Mapping[int, Canonical]]:
+    """The canonical rows with their pinned versions, by skill id, of skills that are recommended only because
+    they are canonical.
     """
-    keys = pin_keys(actor)
-    return load_pins(keys, keys if skills is None else (skill.pk for skill in skills))
+    yield (rows := _pins(actor))
+    return {row.skill_id: row for row in rows if row.skill_id}
 
 
-def load_pins(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> dict[int, Canonical]:
+@reader
+def load_pins(keys: Mapping[int, tuple[int, int]], skills: Iterable[int]) -> Reads[dict[int, Canonical]]:
     """The canonical rows of these skills with their pinned versions, by skill id. ``keys`` is the result of
     ``pin_keys``; skills that it lacks are omitted.
     """
     wanted = [keys[skill][0] for skill in skills if skill in keys]
     if not wanted:
         return {}
-    found = Canonical.objects.select_related("version").defer("version__body").in_bulk(wanted)
-    return {row.skill_id: row for row in found.values() if row.skill_id}
+    yield (found := _with_version(Canonical.objects.filter(pk__in=wanted)))
+    return {row.skill_id: row for row in found if row.skill_id}
 
 
-def pin_keys(actor: Actor) -> Mapping[int, tuple[int, int]]:
+@reader
+def pin_keys(actor: Actor) -> Reads[Mapping[int, tuple[int, int]]]:
     """The canonical id and version id, by skill id, of skills recommended to the actor only as canonical.
 
     Loads only ids, because every match needs them.
     """
-    if not sql.has_canonical_skills():
-        return {}  # saves a query: most sites have no canonical skills
-    return {skill: (key, version) for skill, key, version in sql.pin_rows(actor) if skill and version}
+    yield (rows := _pin_keys(actor))
+    return {skill: (key, version) for skill, key, version in rows if skill and version}
+
+
+@prepared
+def _pins(actor: Actor) -> QuerySet[Canonical]:
+    return _with_version(_only_as_canonical(actor))
+
+
+@prepared
+def _pin_keys(actor: Actor) -> QuerySet[Canonical, tuple[int | None, int, int | None]]:
+    return _only_as_canonical(actor).values_list("skill_id", "pk", "version_id")
+
+
+def _with_version(rows: QuerySet[Canonical]) -> QuerySet[Canonical]:
+    return rows.select_related("version").defer("version__body")
+
+
+def _only_as_canonical(actor: Actor) -> QuerySet[Canonical]:
+    """Excludes skills that are recommended anyway, because they are for agents and from a trusted source."""
+    publishers = Subscription.objects.filter(team__in=actor.team_ids).values("publisher")
+    followed = Q(skill__team__in=publishers) | Q(skill__is_bundled=True)
+    from_team = Q(skill__team__in=actor.team_ids) | (followed & Q(skill__is_reported=False))
+    own = Q(skill__for_agents=True) & (Q() if actor.is_shell else from_team)
+    return Canonical.objects.discoverable_by(actor).exclude(own).order_by("-pk")
 
 
 def pinned_manifest(pin: Canonical) -> Manifest:

@@ -66,9 +66,8 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAU
     reachable = Skill.objects.recommendable_to(actor)
     max_places = min(limit, choosing.MAX_PLACES)
     selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=timezone.now())
-    rows = list(
-        listed_skill.listed_skills((each.skill for each in selection.placed), actor, reachable).values()
-    )
+    placed = (each.skill for each in selection.placed)
+    rows = list(listed_skill.listed_skills(placed, reachable, selection.pinned).values())
     versions = Version.objects.filter(pk__in=[listed.version for listed in rows])
     manifests = dict(versions.values_list("pk", "manifest"))
     return LoadableSkills(
@@ -200,5 +199,5 @@ def _answered_version(skill: Skill | None, actor: Actor) -> Version | None:
     """The skill's latest version; the pinned version if the skill is recommended only as canonical."""
     if skill is None:
         return None
-    pin = listed_skill.canonical_pins(actor, [skill]).get(skill.pk)
+    pin = listed_skill.load_pins(listed_skill.pin_keys(actor), [skill.pk]).get(skill.pk)
     return catalog.find_version_by_label(str(pin), actor) if pin else catalog.find_version(skill, None, actor)

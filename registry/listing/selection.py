@@ -5,14 +5,15 @@ A skill that is never listed stays unused. Every fifth place is therefore reserv
 daily rotation, for all other skills.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from itertools import chain, islice
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
+from registry.core.sql import aggregate_rows, evaluate, prepared, read_together, reads_of
 from registry.identity.actors import Actor
 from registry.listing.listed_skill import canonical_pins, pinned_manifest
 from registry.models import Canonical, Skill
@@ -56,7 +57,8 @@ class PlacedSkill:
 @dataclass(frozen=True)
 class Selection:
     """The selected skills by priority, at most ``_MAX_REPORTED`` skills with an unmet `paths` condition, and
-    totals. ``open`` are the skills without an unmet condition.
+    totals. ``open`` are the skills without an unmet condition; ``pinned`` is the result of
+    ``canonical_pins``.
     """
 
     placed: tuple[PlacedSkill, ...]
@@ -64,9 +66,12 @@ class Selection:
     unmatched_count: int
     total: int  # skills without an unmet `paths` condition
     open: QuerySet[Skill]
+    pinned: Mapping[int, Canonical]
 
     def without_place(self, listed: Collection[int]) -> list[Skill]:
         """The most used skills in ``open`` that are not in ``listed``, at most ``_MAX_REPORTED``."""
+        if len(listed) == self.total:
+            return []
         return list(self.open.exclude(pk__in=listed).order_by("-hot_key", "pk")[:_MAX_REPORTED])
 
 
@@ -74,51 +79,80 @@ def select_skills(
     reachable: QuerySet[Skill], actor: Actor, paths: Collection[str], *, limit: int, now: datetime
 ) -> Selection:
     """Selects at most ``limit`` skills: bundled ones first, then others by use and rotation."""
-    pinned = canonical_pins(actor)
+    conditional = _conditions(actor)
+    pinned, _ = read_together(canonical_pins.reads(actor), reads_of(conditional))
     skills = reachable.select_related("team", "latest").only(*_COLUMNS)
-    unmatched = _skills_without_matching_file(reachable, pinned, paths)
+    unmatched = _skills_without_matching_file(dict(conditional), pinned, paths)
     matching = skills.exclude(pk__in=unmatched)
-    bundled = list(matching.filter(is_bundled=True).order_by("-hot_key", "pk")[:limit])
-    others = matching.filter(is_bundled=False)
-    total = others.count()
+    bundled = matching.filter(is_bundled=True).order_by("-hot_key", "pk")[:limit]
+    counts = _counts(matching, now)
+    not_matching = skills.filter(pk__in=unmatched[:_MAX_REPORTED])
+    evaluate(bundled, counts, not_matching)
+    total, bundled_count, fresh_count = next(iter(counts), (0, 0, 0))
     ordered = [(skill, PlaceReason.BUNDLED) for skill in bundled]
-    ordered += islice(_order_by_place(others, total, limit - len(bundled), now), limit - len(bundled))
+    places = limit - len(ordered)
+    others = matching.filter(is_bundled=False)
+    ordered += islice(_order_by_place(others, total - bundled_count, fresh_count, places, now), places)
     placed = (
         PlacedSkill(skill, place, scores.score(skill.usage_count, skill.last_used_at, now))
         for skill, place in ordered
     )
     return Selection(
         tuple(placed),
-        tuple(skills.filter(pk__in=unmatched[:_MAX_REPORTED])),
+        tuple(not_matching),
         len(unmatched),
-        total + matching.filter(is_bundled=True).count(),
+        total,
         matching,
+        pinned,
     )
 
 
+def _counts(matching: QuerySet[Skill], now: datetime) -> QuerySet[Skill, tuple[int, int, int]]:
+    """The numbers of all skills, of bundled ones, and of new ones that are not bundled, as the only row."""
+    is_fresh = Q(is_bundled=False, created_at__gt=now - NEW_SKILL_AGE)
+    return aggregate_rows(
+        matching,
+        every=Count("pk"),
+        bundled=Count("pk", filter=Q(is_bundled=True)),
+        fresh=Count("pk", filter=is_fresh),
+    )
+
+
+@prepared
+def _conditions(actor: Actor) -> QuerySet[Skill, tuple[int, list[str]]]:
+    """The ids and `paths` conditions of the recommended skills that have one."""
+    return Skill.objects.recommendable_to(actor).exclude(paths=[]).values_list("pk", "paths")
+
+
 def _skills_without_matching_file(
-    reachable: QuerySet[Skill], pinned: Mapping[int, Canonical], paths: Collection[str]
+    conditional: Mapping[int, Sequence[str]], pinned: Mapping[int, Canonical], paths: Collection[str]
 ) -> list[int]:
     """The ids of skills with an unmet `paths` condition. For a canonical skill, the pinned version's
     condition applies.
     """
-    conditional = dict(reachable.exclude(paths=[]).values_list("pk", "paths"))
-    conditional |= {key: pinned_manifest(pin).paths for key, pin in pinned.items()}
+    conditions = {**conditional, **{key: pinned_manifest(pin).paths for key, pin in pinned.items()}}
     return sorted(
-        key for key, patterns in conditional.items() if not path_conditions.any_file_matches(patterns, paths)
+        key for key, patterns in conditions.items() if not path_conditions.any_file_matches(patterns, paths)
     )
 
 
 def _order_by_place(
-    others: QuerySet[Skill], total: int, places: int, now: datetime
+    others: QuerySet[Skill], total: int, fresh_count: int, places: int, now: datetime
 ) -> Iterator[tuple[Skill, PlaceReason]]:
     """Yields at most ``total`` skills in order of priority, each once. Every fifth one is new or from the
     rotation, as long as there are any.
     """
-    used = ((skill, PlaceReason.USED) for skill in scores.most_used(others, places, now=now))
-    fresh = others.filter(created_at__gt=now - NEW_SKILL_AGE)
-    new = ((skill, PlaceReason.NEW) for skill in _rotate(fresh, fresh.count(), places, now))
-    turn = ((skill, PlaceReason.TURN) for skill in _rotate(others, total, places, now))
+    if total <= 0 or places <= 0:
+        return
+    keys = scores.most_used_keys(others, places, now=now)
+    rows = others.filter(pk__in=keys)
+    fresh = _rotate(others.filter(created_at__gt=now - NEW_SKILL_AGE), fresh_count, places, now)
+    ring = _rotate(others, total, places, now)
+    evaluate(rows, *fresh, *ring)
+    by_key = {skill.pk: skill for skill in rows}
+    used = ((by_key[key], PlaceReason.USED) for key in keys if key in by_key)
+    new = ((skill, PlaceReason.NEW) for skill in chain(*fresh))
+    turn = ((skill, PlaceReason.TURN) for skill in chain(*ring))
     reserved = _alternate(new, turn)
     used_ids: set[int] = set()
     for number in range(1, total + 1):
@@ -130,16 +164,17 @@ def _order_by_place(
         yield found
 
 
-def _rotate(others: QuerySet[Skill], total: int, places: int, now: datetime) -> Iterable[Skill]:
-    """At most ``places`` skills in id order, wrapping around, from a start that changes each day. The golden
-    ratio spreads the starts evenly.
+def _rotate(others: QuerySet[Skill], total: int, places: int, now: datetime) -> list[QuerySet[Skill]]:
+    """Two querysets of at most ``places`` skills in id order, wrapping around, from a start that changes each
+    day. The golden ratio spreads the starts evenly.
 
     Adding or removing a skill moves the start by at most one, so the rotation does not skip a skill
     repeatedly.
     """
     start = int(now.date().toordinal() * _GOLDEN_RATIO % 1 * total)
+    stop = start + min(places, total)
     ring = others.order_by("pk")
-    return chain(ring[start : start + places], ring[: max(start + places - total, 0)])
+    return [ring[start:stop], ring[: max(stop - total, 0)]]
 
 
 def _alternate(

@@ -9,7 +9,7 @@ from django.utils import timezone
 from registry.batched_writes import Batch
 from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import PreparedQuery
+from registry.core.sql import prepared
 from registry.identity.actors import Actor
 from registry.lookup.errors import CANONICAL_UNAVAILABLE
 from registry.models import Canonical, CanonicalUse, Skill, Version, Visibility
@@ -17,7 +17,6 @@ from registry.packages.problems import LazyMessage, gettext_noop
 from registry.packages.version_numbers import normalise
 
 PREFIX = "_canonical_"
-_CANONICALS = PreparedQuery(lambda skill: canonicals_of(skill), int)
 _DEDUPE_WINDOW = timedelta(seconds=60)
 _SKILL_DIR_VARIABLE = "${CLAUDE_SKILL_DIR}"
 
@@ -71,6 +70,7 @@ def unavailable_reason(canonical: Canonical) -> LazyMessage | None:
     return LazyMessage(_YANKED) if version.yanked_at else None
 
 
+@prepared
 def canonicals_of(skill_id: int) -> QuerySet[Canonical]:
     """The canonical names that are pinned to versions of the skill, the oldest first."""
     return Canonical.objects.filter(skill_id=skill_id).exclude(digest="").order_by("pk")
@@ -79,7 +79,7 @@ def canonicals_of(skill_id: int) -> QuerySet[Canonical]:
 def canonical_for_skill(skill: Skill) -> Canonical | None:
     """The oldest canonical name that is pinned to a version of this skill, or None."""
     # Few skills have one: joins to its version would cost every other skill more than the query.
-    return _CANONICALS.first(skill.pk)
+    return next(iter(canonicals_of(skill.pk)), None)
 
 
 def instructions_text(version: Version, folder: str) -> str:

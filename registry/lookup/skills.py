@@ -1,10 +1,12 @@
 """Finds teams, skills and versions by name. Raises NOT_FOUND for those that the actor may not see."""
 
-from collections.abc import Collection
+from collections.abc import Callable
+
+from django.db.models import QuerySet
 
 from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import PreparedQuery
+from registry.core.sql import prepared
 from registry.identity.actors import Actor
 from registry.lookup import canonical as canonical_canonical
 from registry.lookup import errors
@@ -16,15 +18,6 @@ from registry.packages.version_numbers import normalise
 _MAX_CANDIDATES = 10  # listed in the error message
 # Stands for a successor that is missing or not visible to the actor.
 _UNNAMED_SUCCESSOR = LazyMessage(gettext_noop("another version or skill"))
-_SKILLS = PreparedQuery(
-    lambda team, slug: Skill.objects.select_related("team", "latest").filter(team__slug=team, slug=slug),
-    str,
-    str,
-)
-_VERSIONS = PreparedQuery(
-    lambda skill, number: Version.objects.filter(skill_id=skill, number=number), int, str
-)
-_TEAM_IDS = PreparedQuery(lambda slug: Team.objects.filter(slug=slug).values_list("pk"), str)
 
 
 def find_team(slug: str, actor: Actor) -> Team:
@@ -49,12 +42,20 @@ def find_skill(label: str, actor: Actor) -> Skill:
     return _find_at_address(team, slug, actor) if slash else _find_by_bare_slug(slug, actor)
 
 
-def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held: bool = False) -> Version:
+def find_version(
+    skill: Skill,
+    number: str | None,
+    actor: Actor,
+    *,
+    include_held: bool = False,
+    read_exact: Callable[[Skill, str], Version | None] | None = None,
+) -> Version:
     """The version with this number (``1.0`` means 1.0.0) or in this channel; without ``number``, the latest.
     A skill that was found by its canonical name has only its pinned version.
 
     Yanked versions are found by their exact number only. For a held version, raises VERSION_HELD for its team
     and NOT_FOUND for others. With ``include_held``, which is for display only, its team gets the version.
+    ``read_exact`` replaces ``_read_exact`` for callers that have read many versions.
 
     Also raises NOT_FOUND if there is no such version, and NO_LATEST if there is no latest version. Raises
     PURGED for a purged number, and CHANNEL_WITHDRAWN if the channel's version was yanked.
@@ -69,33 +70,14 @@ def find_version(skill: Skill, number: str | None, actor: Actor, *, include_held
     elif exact is None:
         version = _channel_version(skill, requested, actor)
     else:
-        version = _exact_version(skill.merged_from or skill, exact, actor)
+        owner = skill.merged_from or skill
+        version = (read_exact or _read_exact)(owner, exact)
+        version = version if version and _may_see(version, owner, actor) else None
     if version is None:
         raise NOT_FOUND.refusal(what="version", name=f"{skill}@{requested[:80]}")
     if version.is_held and not include_held:
         raise errors.VERSION_HELD.refusal(version=str(version))
     return version
-
-
-def find_plain_versions(names: Collection[tuple[str, str]], actor: Actor) -> dict[tuple[str, str], Version]:
-    """The versions of those ``names``, pairs of "team/slug" and exact number ("" for the latest), that are
-    not held and whose skill has this address and is neither merged nor purged. ``find_version`` may find the
-    others, too.
-    """
-    slugs = {label.rpartition("/")[2] for label, _number in names}
-    found = Skill.objects.select_related("team", "latest").filter(slug__in=slugs)
-    skills = {str(skill): skill for skill in found if is_visible_skill(skill, actor)}
-    own = {skills[label].pk for label, _number in names if label in skills}
-    numbers = {number for _label, number in names if number}
-    rows = Version.objects.filter(skill__in=own, number__in=numbers).defer("body")
-    exact = {(row.skill_id, row.number): row for row in rows} if numbers else {}
-    versions: dict[tuple[str, str], Version] = {}
-    for label, number in names:
-        if skill := skills.get(label):
-            version = exact.get((skill.pk, number)) if number else skill.latest
-            if version and not version.is_held and _may_see(version, skill, actor):
-                versions[label, number] = version
-    return versions
 
 
 def find_version_by_label(name: str, actor: Actor, *, include_held: bool = False) -> Version:
@@ -150,7 +132,7 @@ def _find_canonical(slug: str, actor: Actor) -> Skill:
     """The canonical skill with this slug. In URLs, a slash separates the prefix from the slug."""
     skill = canonical_canonical.find_by_slug(slug.removeprefix("/"), actor)
     if skill is None:
-        raise _skill_not_found(canonical_canonical.PREFIX + slug)
+        raise skill_not_found(canonical_canonical.PREFIX + slug)
     return skill
 
 
@@ -168,7 +150,7 @@ def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
         return skill
     candidates = own or list(visible.order_by("team__slug")[: _MAX_CANDIDATES + 1])
     if not candidates:
-        raise _skill_not_found(slug)
+        raise skill_not_found(slug)
     labels = sorted(str(skill) for skill in candidates)
     shown = ", ".join(labels[:_MAX_CANDIDATES]) + (", …" if len(labels) > _MAX_CANDIDATES else "")
     raise errors.NAME_AMBIGUOUS.refusal(name=slug, candidates=shown)
@@ -176,14 +158,14 @@ def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
 
 def _find_at_address(team: str, slug: str, actor: Actor) -> Skill:
     known = Skill.objects.select_related("team", "latest")
-    skill = _SKILLS.first(team, slug)
+    skill = _skills_at_address(team, slug).first()
     drafts.depend_on_skill(skill)
     if skill is None or not is_resolvable(skill, actor):  # look for a former name
         _depend_on_team(team)
         skill = known.filter(redirects__team__slug=team, redirects__slug=slug).first()
         drafts.depend_on_skill(skill)
     if skill is None or not is_resolvable(skill, actor):
-        raise _skill_not_found(f"{team}/{slug}")
+        raise skill_not_found(f"{team}/{slug}")
     if skill.purged_at:
         tombstone = skill.tombstones.order_by("-pk").first()
         raise errors.PURGED.refusal(name=str(skill), reason=tombstone.reason if tombstone else "")
@@ -192,17 +174,32 @@ def _find_at_address(team: str, slug: str, actor: Actor) -> Skill:
     into = known.filter(pk=skill.merged_into_id).first()
     drafts.depend_on_skill(into)
     if into is None or into.purged_at or not is_resolvable(into, actor):
-        raise _skill_not_found(f"{team}/{slug}")
+        raise skill_not_found(f"{team}/{slug}")
     into.merged_from = skill
     return into
+
+
+@prepared
+def _skills_at_address(team_slug: str, slug: str) -> QuerySet[Skill]:
+    return Skill.objects.select_related("team", "latest").filter(team__slug=team_slug, slug=slug)
+
+
+@prepared
+def _versions(skill: int, number: str) -> QuerySet[Version]:
+    return Version.objects.filter(skill_id=skill, number=number)
+
+
+@prepared
+def _team_ids(team_slug: str) -> QuerySet[Team, int]:
+    return Team.objects.filter(slug=team_slug).values_list("pk", flat=True)
 
 
 def _depend_on_team(slug: str) -> None:
     """Declares that the answer depends on the addresses of the team's skills. A new skill or a rename changes
     the team's number. A new team changes the number that all answers depend on.
     """
-    if drafts.current() and (row := _TEAM_IDS.first(slug)):
-        drafts.depend_on_team(row[0])
+    if drafts.current() and (team := _team_ids(slug).first()):
+        drafts.depend_on_team(team)
 
 
 def _latest_version(skill: Skill, actor: Actor) -> Version:
@@ -221,12 +218,13 @@ def _channel_version(skill: Skill, name: str, actor: Actor) -> Version | None:
     return version
 
 
-def _exact_version(skill: Skill, number: str, actor: Actor) -> Version | None:
+def _read_exact(skill: Skill, number: str) -> Version | None:
+    """The version with this number, also if the actor may not see it. Raises PURGED for a purged number."""
     latest = skill.latest
-    version = latest if latest and latest.number == number else _VERSIONS.first(skill.pk, number)
+    version = latest if latest and latest.number == number else _versions(skill.pk, number).first()
     if version is None and (tombstone := skill.tombstones.filter(number=number).first()):
         raise errors.PURGED.refusal(name=f"{skill}@{number}", reason=tombstone.reason)
-    return version if version and _may_see(version, skill, actor) else None
+    return version
 
 
 def _may_see(version: Version, skill: Skill, actor: Actor) -> bool:
@@ -234,5 +232,5 @@ def _may_see(version: Version, skill: Skill, actor: Actor) -> bool:
     return is_visible(version, actor)
 
 
-def _skill_not_found(label: str) -> Refusal:
+def skill_not_found(label: str) -> Refusal:
     return NOT_FOUND.refusal(what="skill", name=label[:200])

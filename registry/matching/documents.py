@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from registry.core.addresses import absolute_url
 from registry.core.prompt_text import one_line, short_line
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.identity.teams import calling_team
@@ -27,9 +28,10 @@ class _AnsweredVersion:
     has: Ability
 
 
-def match_document(found: MatchResult, actor: Actor) -> dict[str, Any]:
+@reader
+def match_document(found: MatchResult, actor: Actor) -> Reads[dict[str, Any]]:
     teams = _calling_teams([each.skill for each in found.rows], actor)
-    denying = teams_with_denials({team.pk for team in teams.values() if team})
+    denying = yield from teams_with_denials.reads({team.pk for team in teams.values() if team})
     return {
         "query": found.request.utterance,
         "none": found.none,

@@ -13,6 +13,7 @@ from operator import itemgetter, or_
 from typing import NamedTuple
 
 from registry.core import search_terms
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.index.postings import RANK, Field
 from registry.matching.pinned_skills import PinnedSkills
@@ -123,45 +124,50 @@ class _WeightedTerm:
     point_value: int
 
 
+@reader
 def score_concepts(
     concepts: Sequence[Concept],
     glossary: lines.GlossaryIndex,
     actor: Actor,
     sql_filter: SqlFilter,
     pinned: PinnedSkills,
-) -> LexicalScores:
+) -> Reads[LexicalScores]:
     """Scores skills by the most specific concepts of the request, with their synonyms and typo corrections.
 
     ``sql_filter`` limits the postings that are read.
     """
-    concepts = [expand_concept(concept, glossary) for concept in _narrow(concepts, actor, pinned)]
-    counts = pinned.count({term for concept in concepts for term in concept.all_terms}, actor)
-    concepts, counts = _correct_typos(concepts, counts, actor)
+    narrowed = yield from _narrow(concepts, actor, pinned)
+    concepts = [expand_concept(concept, glossary) for concept in narrowed]
+    counts = yield from pinned.count({term for concept in concepts for term in concept.all_terms}, actor)
+    concepts, counts = yield from _correct_typos(concepts, counts, actor)
     chosen = _by_specificity(concepts, counts)[:MAX_CONCEPTS]
     terms_by_key = _weigh_terms(chosen, counts)
     terms = [
         counts.terms[text] for text in sorted({each.text for some in terms_by_key.values() for each in some})
     ]
     max_df = counts.skills // _COMMON_TERM_DIVISOR
-    rows, cut = sql.read_postings(
-        terms, sql_filter, max_postings=_MAX_FULLY_READ_DF, heaviest=_HEAVIEST_POSTINGS, max_df=max_df
+    (rows, cut), of_versions = yield from gather(
+        sql.read_postings.reads(
+            terms, sql_filter, max_postings=_MAX_FULLY_READ_DF, heaviest=_HEAVIEST_POSTINGS, max_df=max_df
+        ),
+        pinned.postings(terms),
     )
-    rows = pinned.replace_postings(rows, terms)
+    rows = pinned.exclude_postings(rows) + of_versions
     scores = _score_skills(terms_by_key, rows)
     best = _best_skills(scores, sql.MAX_LOOKUP_SKILLS)
     near = set(best)
     rows = [row for row in rows if row[1] in near]
-    if more := sql.read_missing_postings(cut, best, rows):
+    if more := (yield from sql.read_missing_postings.reads(cut, best, rows)):
         rows += pinned.exclude_postings(more)
         scores |= _score_skills(terms_by_key, rows)
     return LexicalScores(chosen, terms_by_key, rows, scores, best, _ideal_score(terms_by_key), counts.skills)
 
 
-def _narrow(concepts: Sequence[Concept], actor: Actor, pinned: PinnedSkills) -> Sequence[Concept]:
+def _narrow(concepts: Sequence[Concept], actor: Actor, pinned: PinnedSkills) -> Reads[Sequence[Concept]]:
     """The concepts; for a long utterance, such as a pasted page, only the most specific ones."""
     if len(concepts) <= _MAX_EXPANDED_CONCEPTS:
         return concepts
-    counts = pinned.count({term for concept in concepts for term in concept.terms}, actor)
+    counts = yield from pinned.count({term for concept in concepts for term in concept.terms}, actor)
     return _by_specificity(concepts, counts)[:_MAX_EXPANDED_CONCEPTS]
 
 
@@ -180,14 +186,13 @@ def _by_specificity(concepts: Sequence[Concept], counts: TermCounts) -> list[Con
 
 def _correct_typos(
     concepts: Sequence[Concept], counts: TermCounts, actor: Actor
-) -> tuple[Sequence[Concept], TermCounts]:
+) -> Reads[tuple[Sequence[Concept], TermCounts]]:
     """The concepts and counts, extended by corrections of unknown words: names and tags one typo away."""
     alone = (c for c in concepts if not any(term in counts.terms for term in c.all_terms))
     unknown = {c.terms[0]: search_terms.fold(c.text).lower() for c in alone}
-    meant = sql.find_corrections(unknown, actor) if unknown else {}
+    meant, more = yield from sql.find_corrections.reads(unknown, actor)
     if not meant:
         return concepts, counts
-    more = sql.count_terms(meant.values(), actor)
     concepts = [
         c._replace(synonyms={meant[c.terms[0]]: _TYPO_WEIGHT}) if c.terms[0] in meant else c for c in concepts
     ]

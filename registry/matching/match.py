@@ -4,16 +4,17 @@ A match uses only data that the actor may see, so other teams' private skills ne
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.core import search_terms
 from registry.core.search_terms import TextToken
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
-from registry.index.skill_rows import RankFields, load_rank_fields, load_skills
+from registry.index.skill_rows import RankFields, load_skills, rank_fields
 from registry.listing.listed_skill import load_pins, pin_keys, pinned_manifest
 from registry.matching import lexical
-from registry.matching.explicit import TriggerHit, explicit_matches
+from registry.matching.explicit import TriggerHit, explicit_matches, trigger_prefixes
 from registry.matching.pinned_skills import PinnedSkills
 from registry.matching.query import MAX_TOKENS, Concept, concepts, glossary_word
 from registry.matching.ranking import (
@@ -25,7 +26,13 @@ from registry.matching.ranking import (
     clamp_priority,
     rank_candidates,
 )
-from registry.matching.sentences import has_everyday_word, has_technical_word, negated_offsets, sentence_form
+from registry.matching.sentences import (
+    has_everyday_word,
+    has_technical_word,
+    negated_offsets,
+    sentence_form,
+    wording,
+)
 from registry.models import Canonical, Skill
 from registry.packages import path_conditions
 from registry.search import sql
@@ -79,9 +86,10 @@ class MatchResult:
         return not self.rows
 
 
+@reader
 def match(
     request: MatchQuery, actor: Actor, *, limit: int = 20, filters: Filters | None = None
-) -> MatchResult:
+) -> Reads[MatchResult]:
     """At most ``limit`` skills that fit the request, best first. Empty if the best score is below
     ``MIN_CONFIDENCE``.
 
@@ -90,51 +98,65 @@ def match(
     """
     utterance = request.utterance[:MAX_UTTERANCE_CHARACTERS]
     tokens = search_terms.text_tokens(utterance, limit=MAX_TOKENS)
-    sql_filter = sql.recommendable_filter(actor) if filters is None else catalog_filter(actor, filters)
-    glossary_index = glossary.load_glossary()
-    pinned = PinnedSkills(pin_keys(actor) if filters is None else {})
+    glossary_index, prefixes, (sql_filter, pinned) = yield from gather(
+        glossary.load_glossary.reads(), trigger_prefixes.reads(tokens), _eligible(actor, filters)
+    )
     negated = negated_offsets(utterance, tokens)
-    hits = [
-        each
-        for each in explicit_matches(
+    wanted = [each for each in concepts(utterance, tokens, glossary_index) if each.start not in negated]
+    found, scores = yield from gather(
+        explicit_matches.reads(
             utterance,
             tokens,
+            prefixes,
             pinned,
             intent=request.intent,
             event=request.event,
             actor=actor,
             sql_filter=sql_filter,
-        )
-        if (not each.end or each.start not in negated) and not (filters and each.pin)
-    ]
-    wanted = [each for each in concepts(utterance, tokens, glossary_index) if each.start not in negated]
-    scores = lexical.score_concepts(wanted, glossary_index, actor, sql_filter, pinned)
+        ),
+        lexical.score_concepts.reads(wanted, glossary_index, actor, sql_filter, pinned),
+    )
+    hits = [each for each in found if _counts(each, negated, filters)]
     best = _best_candidates(hits, scores, limit + _EXTRA_CANDIDATES)
-    pins = {**load_pins(pinned.keys, best), **{each.skill: each.pin for each in hits if each.pin}}
+    skills, pins = yield from gather(load_skills.reads(best), load_pins.reads(pinned.keys, best))
+    pins |= {each.skill: each.pin for each in hits if each.pin}
     traits = RequestTraits(
         sentence_form(utterance, is_keywords=_is_keywords(tokens, wanted)),
         is_technical=has_technical_word(utterance),
         is_everyday=has_everyday_word(utterance),
         glossary_concepts=sum(concept.key in glossary_index for concept in scores.concepts),
+        wording=wording(tokens),
     )
-    ranked = rank_candidates(hits, scores, _load_candidates(best, request, pins), traits=traits)[:limit]
+    ranked = rank_candidates(hits, scores, _candidates(skills, request, pins), traits=traits)[:limit]
     is_none = not ranked or ranked[0].score < MIN_CONFIDENCE
     if not ranked or (is_none and filters is None):
         return MatchResult(request, ())
     reasons = _reasons(ranked, hits, scores, glossary_index)
-    skills = load_skills([each.skill for each in ranked])
     for key, skill in skills.items():
         skill.resolved_canonical = pins.get(key)
-    found = (each for each in ranked if each.skill in skills)
-    rows = tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in found)
+    rows = tuple(Match(skills[each.skill], each.score, each.tier, reasons[each.skill]) for each in ranked)
     return MatchResult(request, (), rows) if is_none else MatchResult(request, rows)
+
+
+def _eligible(actor: Actor, filters: Filters | None) -> Reads[tuple[sql.SqlFilter, PinnedSkills]]:
+    """The filter for skills that can match, and the skills that match by their pinned version."""
+    if filters is not None:
+        return catalog_filter(actor, filters), PinnedSkills({})
+    sql_filter, keys = yield from gather(sql.recommendable_filter.reads(actor), pin_keys.reads(actor))
+    return sql_filter, PinnedSkills(keys)
+
+
+def _counts(hit: TriggerHit, negated: Collection[int], filters: Filters | None) -> bool:
+    """Whether the hit is not negated and, with filters, not of a pinned version."""
+    return (not hit.end or hit.start not in negated) and not (filters and hit.pin)
 
 
 def _is_keywords(tokens: Sequence[TextToken], wanted: Sequence[Concept]) -> bool:
     """Whether each word of the utterance belongs to one of at most ``_MAX_KEYWORDS`` concepts."""
-    if len(wanted) > _MAX_KEYWORDS:
+    words = [concept for concept in wanted if not concept.is_phrase]
+    if len(words) > _MAX_KEYWORDS:
         return False
-    return all(any(one.start <= token.start < one.end for one in wanted) for token in tokens)
+    return all(any(one.start <= token.start < one.end for one in words) for token in tokens)
 
 
 def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, limit: int) -> list[int]:
@@ -142,11 +164,11 @@ def _best_candidates(hits: Sequence[TriggerHit], scores: lexical.LexicalScores, 
     return sorted({each.skill for each in ordered[:limit]} | set(scores.best(limit)))
 
 
-def _load_candidates(
-    best: Sequence[int], request: MatchQuery, pins: Mapping[int, Canonical]
+def _candidates(
+    skills: Mapping[int, Skill], request: MatchQuery, pins: Mapping[int, Canonical]
 ) -> list[Candidate]:
-    """The candidates whose `paths` condition is met. ``best``: ids of skills recommendable to the actor."""
-    found = (_resolve_pin(row, pins.get(row.key)) for row in load_rank_fields(best))
+    """The candidates among the skills: those whose `paths` condition is met, by id."""
+    found = (_resolve_pin(rank_fields(skills[key]), pins.get(key)) for key in sorted(skills))
     return [each for each in found if path_conditions.any_file_matches(each.paths, request.paths)]
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import pairwise, takewhile
+from itertools import chain, pairwise, takewhile
 from math import sqrt
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,7 +15,9 @@ from registry.search.glossary import lines
 MAX_TOKENS = 500  # per utterance; further tokens are ignored
 CROSS_LANGUAGE_WEIGHT = 0.8  # divided by the root of the number of translations
 SYNONYM_WEIGHT = 0.65  # divided by the root of the number of synonyms
-_MAX_SYNONYMS = 8  # per concept
+_ONE_WAY_FACTOR = 0.7  # for the weights of words of skills in lines that start with words of requests
+_MORE_WORDS_FACTOR = 0.35  # the same for words that have other lines too
+_MAX_SYNONYMS = 8  # per concept and kind of line
 
 _STOP_WORDS_ZH = """
     请帮我 帮我 帮忙 请问 请 一下 怎么样 怎么办 怎么 怎样 如何 什么 为什么 哪些 哪个 哪里 多少 是否
@@ -40,15 +42,23 @@ class Concept(NamedTuple):  # faster than a dataclass; a page has hundreds
     synonyms: Mapping[str, float] = MappingProxyType({})
 
     @property
+    def is_phrase(self) -> bool:
+        """Whether this is a phrase of a request whose words are concepts as well."""
+        return " " in self.terms[0]
+
+    @property
     def all_terms(self) -> tuple[str, ...]:
         return (*self.terms, *self.synonyms)
 
 
 def concepts(utterance: str, tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> list[Concept]:
-    """The distinct concepts of the utterance in order, without synonyms."""
+    """The distinct concepts of the utterance in order, without synonyms. Phrases whose words count as well
+    come last; their only own term is their key, which no skill has.
+    """
     found: dict[tuple[str, ...], Concept] = {}
-    for begin, end, key in _spans(tokens, glossary):
-        terms = _index_terms(tokens[begin:end])
+    spans = ((*span, _index_terms(tokens[span[0] : span[1]])) for span in _spans(tokens, glossary))
+    phrases = ((*span, (span[2],)) for span in _phrases(tokens, glossary))
+    for begin, end, key, terms in chain(spans, phrases):
         if terms not in found:
             start, stop = tokens[begin].start, tokens[end - 1].end
             found[terms] = Concept(utterance[start:stop], start, stop, key, terms)
@@ -58,11 +68,15 @@ def concepts(utterance: str, tokens: Sequence[TextToken], glossary: lines.Glossa
 def expand_concept(concept: Concept, glossary: lines.GlossaryIndex) -> Concept:
     """The concept with its synonyms from the glossary."""
     texts = glossary.get(concept.key)
-    return (
-        concept._replace(synonyms=_synonym_terms(concept.terms, texts, search_terms.has_cjk(concept.key[0])))
-        if texts
-        else concept
-    )
+    if not texts:
+        return concept
+    factor = _ONE_WAY_FACTOR if concept.key in glossary.one_way else 1.0
+    is_cjk = search_terms.has_cjk(concept.key[0])
+    synonyms = _synonym_terms(concept.terms, texts, is_cjk, factor)
+    if more := glossary.more.get(concept.key):
+        added = _synonym_terms(concept.terms, more, is_cjk, _MORE_WORDS_FACTOR)
+        synonyms = {**added, **{term: max(weight, added.get(term, 0)) for term, weight in synonyms.items()}}
+    return concept._replace(synonyms=synonyms)
 
 
 def _spans(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterator[tuple[int, int, str]]:
@@ -89,7 +103,7 @@ def _next_span(
     keys = [each.key for each in tokens[at : at + glossary.longest.get(token.key, 0)]]
     for size in range(len(keys), token.is_cjk, -1):  # _pairs handles single Chinese characters
         key = " ".join(keys[:size])
-        if key in glossary and key not in search_terms.STOP_TERMS:
+        if key in glossary and key not in glossary.phrases and key not in search_terms.STOP_TERMS:
             return size, True
     if not token.is_cjk:
         return 1, token.key not in search_terms.STOP_TERMS
@@ -98,6 +112,18 @@ def _next_span(
     ahead = "".join(each.key for each in takewhile(lambda each: each.is_cjk, tokens[at : at + 4]))
     stop_word = _STOP_WORD_ZH.match(ahead)
     return (len(stop_word[0]), False) if stop_word else (1, None)
+
+
+def _phrases(tokens: Sequence[TextToken], glossary: lines.GlossaryIndex) -> Iterator[tuple[int, int, str]]:
+    """Yields begin, end and key of the longest phrases of requests in the tokens."""
+    at = 0
+    while at < len(tokens):
+        size = min(glossary.longest_phrase.get(tokens[at].key, 0), len(tokens) - at)
+        keys = (" ".join(token.key for token in tokens[at : at + most]) for most in range(size, 1, -1))
+        key = next((key for key in keys if key in glossary.phrases), "")
+        if key:
+            yield at, at + key.count(" ") + 1, key
+        at += key.count(" ") + 1
 
 
 def _pairs(tokens: Sequence[TextToken], begin: int, end: int) -> Iterator[tuple[int, int, str]]:
@@ -117,9 +143,11 @@ def _index_terms(tokens: Sequence[TextToken]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8192)  # requests use the same few thousand words
-def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -> Mapping[str, float]:
-    """The terms of the synonyms with their weights, at most ``_MAX_SYNONYMS``. The more synonyms there are,
-    the less each weighs.
+def _synonym_terms(
+    own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool, factor: float
+) -> Mapping[str, float]:
+    """The terms of the synonyms with their weights times ``factor``, at most ``_MAX_SYNONYMS``. The more
+    synonyms there are, the less each weighs.
     """
     translations = sum(search_terms.has_cjk(text) != is_cjk for text in texts)
     found: dict[str, float] = {}
@@ -131,14 +159,15 @@ def _synonym_terms(own: tuple[str, ...], texts: tuple[str, ...], is_cjk: bool) -
         terms = _text_terms(text)
         for term in terms:
             if term not in own:
-                found[term] = max(found.get(term, 0), weight / len(terms))
+                found[term] = max(found.get(term, 0), factor * weight / len(terms))
     likely = sorted(found, key=lambda term: (-found[term], term))[:_MAX_SYNONYMS]
     return {term: found[term] for term in likely}
 
 
 def glossary_word(concept: Concept, term: str, glossary: lines.GlossaryIndex) -> str:
     """The synonym in the glossary that has this term, or the term itself for a corrected typo."""
-    texts = glossary.get(_phrase_key(concept.text), ())
+    key = _phrase_key(concept.text)
+    texts = (*glossary.get(key, ()), *glossary.more.get(key, ()))
     return next((text for text in texts if term in _text_terms(text)), term)
 
 

@@ -3,8 +3,8 @@
 The confidence of a lexical result grows with the strength of the matched words and with the number of
 concepts in the best skill's main fields, because a single word is weak evidence. The request counts as well:
 instructions, technical words and words of the glossary are signs that a skill is wanted, statements and
-general questions are signs of the opposite. The weights are fitted by ``bench fit``; see
-docs/reference/matching.md.
+general questions are signs of the opposite. The wording is a sign of either. The weights are fitted by
+``bench fit``; see docs/reference/matching.md.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ from registry.matching.sentences import SentenceForm
 from registry.search.sql import MIN_CATALOG_SKILLS
 from registry.usage import scores as usage
 
-MIN_CONFIDENCE = 0.081  # if the best skill has less, the result is "none"
+MIN_CONFIDENCE = 0.086  # if the best skill has less, the result is "none"
 _FULL_WEIGHT = 2.2  # the highest possible weight of a word in a skill
 _WHOLE_BONUS = 0.4  # for an ideal score in a small catalog, where no word is rare
 _MAX_COUNTED_CONCEPTS = 4
@@ -48,20 +48,22 @@ class Evidence(NamedTuple):
     is_instruction: float  # times the catalog's coverage, as the next ones
     is_technical: float
     glossary_concepts: float  # number, up to ``_MAX_COUNTED_CONCEPTS``
+    wording: float  # above 0 for words of requests, below 0 for words of small talk
 
 
-_BASE_LOG_ODDS = -4.05
+_BASE_LOG_ODDS = -3.45
 _WEIGHTS = Evidence(
-    strength=1.13,
-    concepts=0.02,
-    is_cjk=0.47,
-    is_keywords=1.01,
-    is_statement=-0.66,
-    is_general_question=-1.22,
-    is_everyday=-0.86,
-    is_instruction=1.22,
-    is_technical=0.42,
-    glossary_concepts=0.25,
+    strength=0.88,
+    concepts=0.0,
+    is_cjk=0.28,
+    is_keywords=0.9,
+    is_statement=-0.59,
+    is_general_question=-0.5,
+    is_everyday=-0.46,
+    is_instruction=0.57,
+    is_technical=0.73,
+    glossary_concepts=0.2,
+    wording=0.1,
 )
 
 
@@ -73,6 +75,7 @@ class RequestTraits:
     is_technical: bool = False
     is_everyday: bool = False
     glossary_concepts: int = 0
+    wording: float = 0.0
 
 
 class MatchTier(IntEnum):
@@ -174,6 +177,7 @@ def request_evidence(
         is_instruction=coverage * (traits.form is SentenceForm.INSTRUCTION),
         is_technical=coverage * (traits.is_technical or is_product),
         glossary_concepts=coverage * min(traits.glossary_concepts, _MAX_COUNTED_CONCEPTS),
+        wording=traits.wording,
     )
 
 

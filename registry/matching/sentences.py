@@ -1,12 +1,15 @@
 """Recognizes negated parts of a request, such as the first half of "do not summarize it, translate it", and
-the form of the request. The form distinguishes instructions from sentences for which no skill is wanted,
+the form and wording of the request. These distinguish requests from sentences for which no skill is wanted,
 such as "why do cats purr".
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
-from itertools import islice
+from functools import cache
+from itertools import islice, pairwise
+from math import sqrt
+from pathlib import Path
 
 from registry.core import search_terms
 from registry.core.search_terms import TextToken
@@ -29,6 +32,8 @@ _NEGATION = re.compile(
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
 _MAX_CHARACTERS = 400  # a longer text is rather material for a skill
+_WORDING_FILE = Path(__file__).with_name("wording.txt")
+_MAX_WORDING_TOKENS = 60  # further words are rather material for a skill
 
 _SENTENCE_WORDS, _SENTENCE_CJK = 3, 4  # words between spaces, or Chinese characters
 
@@ -215,6 +220,32 @@ def has_everyday_word(utterance: str) -> bool:
     """Whether the utterance has a word of private life, such as *sister, squirrel, umbrella*."""
     text = utterance[:_MAX_CHARACTERS]
     return bool(_EVERYDAY.search(text) or _EVERYDAY_ZH.search(text))
+
+
+def wording(tokens: Sequence[TextToken]) -> float:
+    """How a text is worded: above 0 like a request, below 0 like small talk. Between -10 and 10 for most
+    texts.
+    """
+    terms, weights = wording_terms(tokens), _wording_weights()
+    return sum(weights.get(term, 0) for term in terms) / sqrt(len(terms) or 1)
+
+
+def wording_terms(tokens: Sequence[TextToken]) -> list[str]:
+    """The distinct words of a text, its pairs of neighboring words, and its first and last word with a
+    mark.
+    """
+    keys = [token.key for token in tokens[:_MAX_WORDING_TOKENS]]
+    if not keys:
+        return []
+    pairs = (f"{one} {two}" for one, two in pairwise(keys))
+    return list(dict.fromkeys((*keys, *pairs, f"^{keys[0]}", f"{keys[-1]}$")))
+
+
+@cache
+def _wording_weights() -> Mapping[str, int]:
+    """The weights of the terms, from the file that ``bench fit`` writes; read at the first use."""
+    lines = _WORDING_FILE.read_text("utf-8").splitlines()[1:]  # the first line describes the file
+    return {term: int(weight) for term, _, weight in (line.rpartition(" ") for line in lines)}
 
 
 def _is_general_question(text: str) -> bool:

@@ -16,6 +16,7 @@ from registry.models.command_line import CommandLineOrigin, EntryCommandLine
 from registry.models.device_login import DeviceLogin, DeviceLoginState
 from registry.models.entry_needs import EntryNeeds
 from registry.models.event import Event, EventMatch, EventMode, EventOutcome, EventSubscription
+from registry.models.facet_count import CountedSkill, FacetCount
 from registry.models.failed_sign_ins import FailedSignIns
 from registry.models.feedback import Feedback, FeedbackOutcome
 from registry.models.file import File
@@ -40,6 +41,7 @@ from registry.models.team import MemoryReview, Role, RunReaders, Team
 from registry.models.token import Scope, Token
 from registry.models.trigger_test import ProposalState, ProposedTriggerTest, TriggerTest, TriggerTestOrigin
 from registry.models.trigger_test_result import TriggerTestResult
+from registry.models.upload import ResumableUpload, UploadChunk
 from registry.models.usage import Use, UseDay, UseKind
 from registry.models.user import User, UserKind
 from registry.models.version import Version

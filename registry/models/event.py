@@ -55,7 +55,7 @@ class EventOutcome(models.TextChoices):
 class EventMatchQuerySet(models.QuerySet["EventMatch"]):
     def visible_to(self, actor: Actor) -> EventMatchQuerySet:
         """The matches whose skill the actor may see; an event can have matches that the actor can't see."""
-        return self.filter(skill__in=Skill.objects.visible_to(actor))
+        return self.filter(models.Exists(_visible_skill(actor)))
 
 
 class EventMatch(models.Model):
@@ -85,7 +85,12 @@ class EventMode(models.TextChoices):
 class EventSubscriptionQuerySet(models.QuerySet["EventSubscription"]):
     def visible_to(self, actor: Actor) -> EventSubscriptionQuerySet:
         own = self if actor.is_administrator else self.filter(team_id__in=actor.team_ids)
-        return own.filter(skill__in=Skill.objects.visible_to(actor))
+        return own.filter(models.Exists(_visible_skill(actor)))
+
+
+def _visible_skill(actor: Actor) -> models.QuerySet[Skill]:
+    """The skill of a row, if the actor may see it."""
+    return Skill.objects.visible_to(actor).filter(pk=models.OuterRef("skill"))
 
 
 class EventSubscription(models.Model):

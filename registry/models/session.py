@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -10,6 +11,8 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import F
 from django.utils import timezone
+
+from registry.core.sql import prepared
 
 if TYPE_CHECKING:
     from registry.models.user import User
@@ -44,19 +47,23 @@ class SessionStore(DatabaseSessionStore):
         return row
 
     def _get_session_from_db(self) -> UserSession | None:
-        of_user = "user__memberships__"
-        rows = list(
-            UserSession.objects.filter(session_key=self.session_key, expire_date__gt=timezone.now())
-            .select_related("user")
-            .annotate(
-                team_key=F(f"{of_user}team_id"),
-                role=F(f"{of_user}role"),
-                run_readers=F(f"{of_user}team__run_readers"),
-            )
-        )
+        rows: Sequence[Any] = _sessions(self.session_key, timezone.now())
         if not rows:
             self._session_key = None  # as Django does for an unknown key
             return None
         self.loaded_user = rows[0].user
         self.memberships = [(row.team_key, row.role, row.run_readers) for row in rows if row.team_key]
-        return rows[0]
+        session: UserSession = rows[0]
+        return session
+
+
+@prepared
+def _sessions(session: str | None, now: datetime) -> models.QuerySet[UserSession]:
+    """The session with its user, once for each membership of the user."""
+    of_user = "user__memberships__"
+    rows = UserSession.objects.filter(session_key=session, expire_date__gt=now).select_related("user")
+    return rows.annotate(
+        team_key=F(f"{of_user}team_id"),
+        role=F(f"{of_user}role"),
+        run_readers=F(f"{of_user}team__run_readers"),
+    )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from django.apps import apps
@@ -56,6 +58,12 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         seen = Q(visibility__in=open_to) & ~Q(type=INTERNAL) & ~_is_fully_held()
         return self.filter(seen | Q(team_id__in=actor.team_ids) if actor.team_ids else seen)
 
+    def name_contains(self, text: str) -> SkillQuerySet:
+        """The skills whose slug, former slug or display name contains the text, in upper or lower case."""
+        former = apps.get_model("registry", "Redirect").objects.filter(slug__icontains=text)
+        named = Q(slug__icontains=text) | Q(name__icontains=text)
+        return self.filter(named | Q(pk__in=former.values("to")))
+
     def recommendable_to(self, actor: Actor) -> SkillQuerySet:
         """The skills that listings, matches and loading by name recommend to the actor's agents.
 
@@ -67,6 +75,16 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         if actor.is_shell:
             return usable.filter(Q(for_agents=True) | _is_canonical())
         subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
+        # Repeats a part of the final filter as subqueries that each use an index. Without them, SQLite reads
+        # all skills in the order of the list.
+        candidates = (
+            Skill.objects.filter(team_id__in=actor.team_ids).values("pk"),
+            Skill.objects.filter(team__in=subscriptions.values("publisher")).values("pk"),
+            Skill.objects.filter(is_bundled=True).values("pk"),
+            apps.get_model("registry", "Canonical").objects.values("skill"),
+        )
+        indexed = reduce(or_, (Q(pk__in=keys) for keys in candidates))
+        usable = usable.filter(pk__in=Skill.objects.filter(indexed).values("pk"))
         open_ = Q(for_agents=True, is_reported=False)
         recommended = open_ & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
         public = (recommended | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
@@ -114,7 +132,8 @@ class Skill(models.Model):
     deprecated_at = models.DateTimeField(null=True, blank=True)
     deprecation_reason = models.CharField(max_length=500, blank=True)  # reason and remedy
     successor = models.ForeignKey("self", models.SET_NULL, null=True, related_name="+")
-    merged_into = models.ForeignKey("self", models.SET_NULL, null=True, related_name="merged")
+    # Indexed only for merged skills: SQLite would otherwise look up all others by it, as they have no value.
+    merged_into = models.ForeignKey("self", models.SET_NULL, null=True, related_name="merged", db_index=False)
     purged_at = models.DateTimeField(null=True, blank=True)  # the row stays to reserve its name
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -164,7 +183,11 @@ class Skill(models.Model):
             models.Index(fields=["slug"], name="skill_slug"),
             models.Index(fields=["-hot_key", "id"], name="skill_hot"),
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
+            models.Index(fields=["updated_at", "uid"], name="skill_updated"),
             models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
+            models.Index(
+                fields=["merged_into"], condition=models.Q(merged_into__isnull=False), name="skill_merged"
+            ),
             models.Index(  # covers all columns that facets count, in the order of counting
                 fields=[
                     "team",

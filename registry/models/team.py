@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.models.fields import DocumentField
@@ -20,8 +20,8 @@ class TeamQuerySet(models.QuerySet["Team"]):
             return self
         from registry.models.skill import Skill
 
-        shown = Skill.objects.visible_to(actor).values("team_id")
-        return self.filter(Q(id__in=actor.team_ids) | Q(id__in=shown))
+        shown = Skill.objects.visible_to(actor).filter(team=OuterRef("pk"))
+        return self.filter(Q(id__in=actor.team_ids) | Exists(shown))
 
 
 class MemoryReview(models.TextChoices):

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.apps import apps
 from django.conf import settings
 from django.db import models
 from django.utils.functional import cached_property
 
+from registry.core.sql import Rows, prepared
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 from registry.models.skill import Skill
@@ -23,10 +25,10 @@ class VersionQuerySet(models.QuerySet["Version"]):
         """The versions of skills that the actor may see, including merged skills. Held versions are included
         only for their team and administrators.
         """
-        known = self.filter(skill__in=Skill.objects.resolvable_by(actor))
         if actor.is_administrator:
-            return known
-        return known.filter(~_HELD | models.Q(skill__team_id__in=actor.team_ids))
+            return self
+        known = Skill.objects.resolvable_by(actor).filter(pk=models.OuterRef("skill"))
+        return self.filter(models.Exists(known), ~_HELD | models.Q(skill__team_id__in=actor.team_ids))
 
     def usable(self) -> VersionQuerySet:
         """The versions that are neither yanked nor held."""
@@ -34,6 +36,12 @@ class VersionQuerySet(models.QuerySet["Version"]):
 
     def unheld(self) -> VersionQuerySet:
         return self.filter(~_HELD)
+
+
+@prepared
+def _needs_of(version: int) -> models.QuerySet[EntryNeeds]:
+    needs: models.QuerySet[EntryNeeds] = apps.get_model("registry", "EntryNeeds").objects.all()
+    return needs.filter(version_id=version).order_by("path")
 
 
 class Version(models.Model):
@@ -81,13 +89,16 @@ class Version(models.Model):
     objects = VersionQuerySet.as_manager()
 
     @cached_property
-    def ordered_needs(self) -> models.QuerySet[EntryNeeds]:
+    def ordered_needs(self) -> Rows[EntryNeeds]:
         """The needs of the version's scripts, sorted by path, read once per instance."""
-        return self.script_needs.order_by("path")
+        return _needs_of(self.pk)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["skill", "number"], name="one_number_per_skill")]
-        indexes = [models.Index(fields=["digest"], name="version_digest")]
+        indexes = [
+            models.Index(fields=["digest"], name="version_digest"),
+            models.Index(fields=["held_at"], condition=_HELD, name="version_held"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.skill}@{self.number}"

@@ -51,7 +51,8 @@ FILE_TOO_LARGE = declare("FILE_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The file is larger than %(limit)s bytes."), _("Reduce its size, or host it elsewhere.")
 )
 ENTRY_LINK = declare("ENTRY_LINK")(
-    _("This entry is a link; packages can't contain links."), _("Replace the link with the file itself.")
+    _("This entry is a link; packages can't contain links."),
+    _("Replace the symbolic link with the file itself."),
 )
 ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
     _("The entry is neither a file nor a folder: %(kind)s."),
@@ -167,7 +168,10 @@ KIND_UNKNOWN = declare("KIND_UNKNOWN", lambda *, kind, kinds: ...)(
 )
 SKILL_NAME_INVALID = declare("SKILL_NAME_INVALID", lambda *, name, most: ...)(
     _("%(name)s is not a valid skill name."),
-    _("Use lowercase letters, digits and single hyphens between them, at most %(most)s characters."),
+    _(
+        "Use lowercase letters, digits and hyphens between them (not two in a row), at "
+        "most %(most)s characters."
+    ),
 )
 SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(
     _("%(field)s is longer than %(most)s characters or contains control characters."),
@@ -194,7 +198,7 @@ FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severit
     _("Write `%(field)s` as a YAML list, with one item per line."),
 )
 FIELD_MISSPELLED = declare("FIELD_MISSPELLED", lambda *, field, known: ..., severity="notice")(
-    _("The field `%(field)s` is unknown and has no effect; a known field is `%(known)s`."),
+    _("The field `%(field)s` is unknown and has no effect; the closest known field is `%(known)s`."),
     _("Rename the field to `%(known)s`, or remove it."),
 )
 NAME_MISSING = declare("NAME_MISSING")(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from registry.core.sql import Reads, reader
+from django.db.models import QuerySet
+
+from registry.core.sql import Reads, prepared, reader
 from registry.identity.actors import Actor
 from registry.models import PinnedSkill, Skill, User
 
@@ -21,8 +23,13 @@ def unpin(user: User, skill: Skill) -> None:
 def is_pinned(actor: Actor, skill: Skill) -> Reads[bool]:
     if actor.user is None:
         return False
-    yield (found := PinnedSkill.objects.filter(user=actor.user, skill=skill))
+    yield (found := _pins(actor.user.pk, skill.pk))
     return bool(found)
+
+
+@prepared
+def _pins(user: int, skill: int) -> QuerySet[PinnedSkill, int]:
+    return PinnedSkill.objects.filter(user_id=user, skill_id=skill).values_list("pk", flat=True)
 
 
 @reader

@@ -4,16 +4,16 @@ import time
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from registry.core import text
 from registry.core.errors import NOT_FOUND
 from registry.identity import audit
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, in_scope, may, require, teams_where
+from registry.identity.permissions import Action, active_teams_where, may, require
 from registry.index import postings
-from registry.models import Finding, ReportState, Skill, Suppression, Team, Version
+from registry.models import Finding, ReportState, Skill, Suppression, Version
 from registry.packages.archive.repack import read_repacked
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Package
@@ -96,12 +96,13 @@ def find_finding(version: Version, uid: str) -> Finding:
 
 
 def list_held_versions(actor: Actor) -> QuerySet[Version]:
-    """Held versions in the teams that the actor reviews for, longest held first."""
-    teams = Team.objects.filter(archived_at=None)
-    if not (actor.is_administrator and in_scope(actor, Action.REVIEW)):
-        teams = teams.filter(pk__in=teams_where(actor, Action.REVIEW))
+    """Held versions in the teams that the actor reviews for, longest held first. Starts at the held versions,
+    because there are fewer of them than skills of the teams.
+    """
+    teams = active_teams_where(actor, Action.REVIEW).filter(pk=OuterRef("skill__team"))
     held = Version.objects.visible_to(actor).filter(held_at__isnull=False, released_at=None)
-    held = held.filter(skill__team__in=teams.values("pk"), skill__in=Skill.objects.resolvable_by(actor))
+    known = Skill.objects.resolvable_by(actor).filter(pk=OuterRef("skill"))
+    held = held.filter(Exists(known), Exists(teams))
     return held.select_related("skill__team", "published_by").defer("manifest", "body").order_by("held_at")
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from registry.core import text as texts
@@ -17,8 +17,8 @@ from registry.core.errors import NOT_FOUND
 from registry.core.hooks import report_filed, version_held
 from registry.identity import audit
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, may, require
-from registry.models import Report, ReportReason, ReportState, Skill, Team, Version
+from registry.identity.permissions import Action, active_teams_where, may, require
+from registry.models import Report, ReportReason, ReportState, Skill, Version
 from registry.review.errors import REPORT_DECIDED, REPORT_OPEN, REPORT_OWN, REPORTS_TOO_MANY
 from registry.versions.publishing.latest import update_latest
 from registry.versions.publishing.locks import lock_version
@@ -96,11 +96,11 @@ def list_reports(version: Version, actor: Actor) -> QuerySet[Report]:
 
 def list_open_reports(actor: Actor) -> QuerySet[Report]:
     """Open reports in the teams that the actor reviews for, oldest first."""
-    teams = [team.pk for team in Team.objects.visible_to(actor) if may(actor, Action.REVIEW, team=team)]
+    teams = active_teams_where(actor, Action.REVIEW)
     rows = Report.objects.filter(
+        Exists(Skill.objects.visible_to(actor).filter(pk=OuterRef("version__skill"))),
+        Exists(teams.filter(pk=OuterRef("version__skill__team"))),
         state=ReportState.OPEN,
-        version__skill__team__in=teams,
-        version__skill__in=Skill.objects.visible_to(actor),
     )
     return rows.select_related("version__skill__team", "version__published_by", "by").order_by("pk")
 

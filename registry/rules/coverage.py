@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from django.db.models import Q, QuerySet
 
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Canonical, Skill, Team, Visibility
 from registry.packages.rule_names import PREFIX_MARK, is_prefix
@@ -23,13 +24,16 @@ def rule_names(
     return (str(skill), *bare, *canonical)
 
 
-def former_names(skill: Skill, team: Team | None) -> tuple[str, ...]:
+@reader
+def former_names(skill: Skill, team: Team | None) -> Reads[tuple[str, ...]]:
     """Former names of the skill, and names of skills merged into it. Merged skills that are private to
     another team are excluded. Only deny rules match these names.
     """
-    renamed = (f"{row.team.slug}/{row.slug}" for row in skill.redirects.select_related("team"))
     visible = ~Q(visibility=Visibility.PRIVATE) | (Q(team=team) if team else Q(pk=None))
-    return (*renamed, *(str(row) for row in skill.merged.filter(visible).select_related("team")))
+    renamed = skill.redirects.select_related("team")
+    merged = skill.merged.filter(visible).select_related("team")
+    yield renamed, merged
+    return (*(f"{row.team.slug}/{row.slug}" for row in renamed), *map(str, merged))
 
 
 def covered_skills(name: str, team: Team | None, actor: Actor) -> QuerySet[Skill]:

@@ -12,7 +12,7 @@ from django.db.models import Q, QuerySet
 
 from registry.additions.additions import effective_manifest
 from registry.core.addresses import absolute_url
-from registry.core.sql import evaluate
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.lookup.canonical import unavailable_reason
 from registry.models import Canonical, Effect, Rule, Team, Token, Version
@@ -101,14 +101,14 @@ def run_page(version: Version) -> str:
     return absolute_url(f"/skills/{version.skill}/run/?version={version.number}")
 
 
-def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Decision:
+@reader
+def decide(version: Version, *, team: Team | None, token: Token | None = None) -> Reads[Decision]:
     """The decision for agents of ``team``. ``token`` is the agent's token, whose rules apply too."""
     rows, canonicals = _rule_rows(team, token), version.skill.canonicals.select_related("version__skill")
-    evaluate(rows, canonicals)
+    _, scripts = yield from gather(reads_of(rows, canonicals), has_scripts.reads(version))
     rules = _effective_rules(rows, team)
     names = rule_names(version.skill, team, canonicals)
     is_own = team is not None and version.skill.team_id == team.pk
-    scripts = has_scripts(version)
     requested = version_permissions(version, has_scripts=scripts)
     unsafe = unsafe_properties(effective_manifest(version), has_scripts=scripts)
     unsafe = tuple(name for name in unsafe if not (is_own and name in SAFE_WITHIN_TEAM))
@@ -122,9 +122,11 @@ def decide(version: Version, *, team: Team | None, token: Token | None = None) -
         return Decision(version, team, outcome, by, requested, unsafe, rule, added)
 
     deny_rules = [rule for rule in rules if rule.effect == Effect.DENY]
-    if deny_rules and (rule := _first_match(deny_rules, (*names, *former_names(version.skill, team)))):
-        return result("deny", "rule", rule)
-    canonical_grant = _canonical_grant(canonicals, requested)
+    if deny_rules:
+        names_to_deny = (*names, *(yield from former_names.reads(version.skill, team)))
+        if rule := _first_match(deny_rules, names_to_deny):
+            return result("deny", "rule", rule)
+    canonical_grant = yield from _canonical_grant(canonicals, requested)
     if canonical_grant is not None and not requested.beyond(canonical_grant):
         return result("allow", "canonical")
     allow_rules = [rule for rule in rules if rule.effect == Effect.ALLOW and matches(rule.name, names)]
@@ -171,12 +173,14 @@ def require_allowed_for(decision: Decision, actor: Actor) -> None:
         raise _approval_refusal(decision)
 
 
-def teams_with_denials(teams: Collection[int]) -> frozenset[int]:
+@reader
+def teams_with_denials(teams: Collection[int]) -> Reads[frozenset[int]]:
     """Those of the teams with these ids that have an active deny rule. All versions in the others are allowed
     to people.
     """
     rules = active_rules().filter(team__in=teams, effect=Effect.DENY).order_by()
-    return frozenset(rules.values_list("team_id", flat=True).distinct())
+    yield (found := rules.values_list("team_id", flat=True).distinct())
+    return frozenset(found)
 
 
 def _rule_rows(team: Team | None, token: Token | None) -> QuerySet[Rule]:
@@ -208,12 +212,12 @@ def _first_match(rules: Sequence[Rule], names: tuple[str, ...]) -> Rule | None:
 
 def _canonical_grant(
     rows: Iterable[Canonical], requested: RequestedPermissions
-) -> RequestedPermissions | None:
+) -> Reads[RequestedPermissions | None]:
     """The permissions that an available canonical version declares, or None if there is none. Prefers a
     version that has all of ``requested``. Additions are excluded: no administrator has approved them.
     """
     pinned = [row.version for row in rows if row.version and not unavailable_reason(row)]
-    grants = [declared_permissions(each) for each in pinned]
+    grants = yield from gather(*map(declared_permissions.reads, pinned))
     return min(grants, key=lambda grant: bool(requested.beyond(grant)), default=None)
 
 

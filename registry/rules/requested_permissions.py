@@ -6,8 +6,9 @@ from operator import or_
 
 from registry.additions.additions import additions_of, effective_manifest
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
-from registry.index.abilities import Ability, detect_abilities
+from registry.index.abilities import is_scripted
 from registry.lookup.errors import NAME_AMBIGUOUS
 from registry.lookup.skills import find_skill, find_version
 from registry.models import Skill, Team, Version
@@ -19,8 +20,10 @@ from registry.rules.coverage import covered_skills
 _MAX_SKILLS_READ = 1_000  # skills whose permissions an allow rule with a prefix combines
 
 
-def has_scripts(version: Version) -> bool:
-    return Ability.SCRIPT in detect_abilities(version, manifest_of(version.manifest))
+@reader
+def has_scripts(version: Version) -> Reads[bool]:
+    scripted: bool = yield from is_scripted.reads(version, manifest_of(version.manifest))
+    return scripted
 
 
 _has_scripts = has_scripts
@@ -36,9 +39,11 @@ def version_permissions(version: Version, *, has_scripts: bool | None = None) ->
     return replace(requested, properties=requested.properties | libraries) if libraries else requested
 
 
-def declared_permissions(version: Version) -> RequestedPermissions:
+@reader
+def declared_permissions(version: Version) -> Reads[RequestedPermissions]:
     """The permissions of the version's manifest, without its additions."""
-    return requested_permissions(manifest_of(version.manifest), has_scripts=has_scripts(version))
+    scripts = yield from has_scripts.reads(version)
+    return requested_permissions(manifest_of(version.manifest), has_scripts=scripts)
 
 
 def permissions_to_grant(

@@ -12,7 +12,7 @@ GLOSSARY_WORD_INVALID = declare("GLOSSARY_WORD_INVALID", lambda *, word, most: .
         "%(word)s has no letters, contains invisible characters, or has more than %(most)s words "
         "(each Chinese character counts as a word)."
     ),
-    _("Shorten the expression, or remove it."),
+    _("Correct or remove this word or phrase."),
 )
 GLOSSARY_LINE_KNOWN = declare("GLOSSARY_LINE_KNOWN", lambda *, entry: ..., http=409)(
     _("The glossary already contains this entry: %(entry)s."),

@@ -17,12 +17,3 @@ KIND_FILTERS = {
 }
 _IS_CHINESE = Exists(Posting.objects.filter(skill=OuterRef("pk"), term__text=CJK_DOC_COUNT_TERM))
 LANGUAGE_FILTERS = {"zh": Q(_IS_CHINESE), "en": ~Q(_IS_CHINESE)}  # "en" stands for all other languages
-
-
-def kind_name(type_: str, abilities: int) -> str:
-    """The kind of a skill with this type and these abilities: the key of the filter that finds the skill."""
-    if type_ == "static":
-        return "reference"
-    if Ability.RUN in Ability(abilities):
-        return "tools" if type_ == "service" else "script"
-    return "prompt"

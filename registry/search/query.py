@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from registry.core import search_terms
 from registry.core.search_terms import QueryWord
+from registry.core.sql import Readable, Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.index.postings import RANK, Field
 from registry.index.skill_rows import load_skills
@@ -95,6 +97,21 @@ class Filters:
     for_people: bool = False
     for_agents: bool = False
 
+    @property
+    def query_shape(self) -> FilterShape:
+        """All that querysets may depend on except ``query_values``; see ``registry.core.sql.prepared``."""
+        return FilterShape(
+            tuple(name for name in FACETS if getattr(self, name)),
+            self.kind if self.kind in KIND_FILTERS else "",
+            self.language if self.language in LANGUAGE_FILTERS else "",
+            self.for_people,
+            self.for_agents,
+        )
+
+    @property
+    def query_values(self) -> list[str]:
+        return [value for name in FACETS if (value := getattr(self, name))]
+
     def without(self, name: str) -> Filters:
         return Filters(**{**asdict(self), name: ""})
 
@@ -108,6 +125,31 @@ class Filters:
         kind, language = KIND_FILTERS.get(self.kind, Q()), LANGUAGE_FILTERS.get(self.language, Q())
         return skills.filter(kind, language, **{lookup: value for lookup, value in wanted.items() if value})
 
+    def searchable_by(self, actor: Actor) -> QuerySet[Skill]:
+        """The skills that meet the filters and that the actor can find."""
+        return self.narrow(Skill.objects.searchable_by(actor))
+
+
+class FilterShape(NamedTuple):
+    """The shape of filters for prepared querysets: filters of one shape differ only in their texts."""
+
+    texts: tuple[str, ...]  # names of the filters in ``FACETS`` that are set
+    kind: str
+    language: str
+    for_people: bool
+    for_agents: bool
+
+    @property
+    def kinds(self) -> Sequence[type[str]]:
+        return (str,) * len(self.texts)
+
+    def example(self, values: Sequence[str]) -> Filters:
+        constants = Filters(
+            kind=self.kind, language=self.language, for_people=self.for_people, for_agents=self.for_agents
+        )
+        texts: dict[str, Any] = dict(zip(self.texts, values, strict=True))
+        return replace(constants, **texts)
+
 
 _NO_FILTERS = Filters()
 
@@ -120,28 +162,28 @@ class _RankedAnswer:
     rows: Sequence[sql.PostingRow] = ()
 
 
+@reader
 def search(
     text: str, actor: Actor, *, limit: int = 20, filters: Filters = _NO_FILTERS, counted: int = 0
-) -> SearchResult:
+) -> Reads[SearchResult]:
     """At most ``limit`` skills visible to the actor that match the text and the filters, best first.
 
     ``counted`` is the maximum number of ids in ``SearchResult.counted``.
     """
     text = text[:MAX_QUERY_CHARACTERS]
-    found = _rank_skills(text, actor, filters, max(limit, counted))
-    hits = _hits(found, limit)
-    _resolve_canonical(text, hits)
+    found = yield from _rank_skills(text, actor, filters, max(limit, counted))
+    hits = yield from _hits(found, limit)
+    yield from _resolve_canonical(text, hits)
     return SearchResult(text, hits, found.total, tuple(skill for _, _, skill in found.ranked[:counted]))
 
 
-def matching_skill_ids(text: str, actor: Actor, filters: Filters, *, limit: int) -> tuple[int, ...]:
+@reader
+def matching_skill_ids(text: str, actor: Actor, filters: Filters, *, limit: int) -> Reads[tuple[int, ...]]:
     """The ids of at most ``limit`` skills visible to the actor that match the text and the filters, best
     first.
     """
-    return tuple(
-        skill
-        for _, _, skill in _rank_skills(text[:MAX_QUERY_CHARACTERS], actor, filters, limit).ranked[:limit]
-    )
+    found = yield from _rank_skills(text[:MAX_QUERY_CHARACTERS], actor, filters, limit)
+    return tuple(skill for _, _, skill in found.ranked[:limit])
 
 
 def search_document(result: SearchResult) -> dict[str, object]:
@@ -152,48 +194,53 @@ def search_document(result: SearchResult) -> dict[str, object]:
     }
 
 
-def _exact_matches(text: str, actor: Actor, filters: Filters) -> set[int]:
+def _exact_matches(text: str, actor: Actor, filters: Filters) -> Reads[set[int]]:
     """The ids of skills that the actor finds in lists and whose slug, name, team/slug or canonical name is
     the text without its version. Only skills that meet the filters.
     """
     text = _VERSION_SUFFIX.sub("", text.strip())
     key = search_terms.name_key(text)
-    found = sql.named_skill_ids(search_terms.phrase_key(text)[:200], key, sql.visibility_filter(actor))
+    named = sql.named_skill_rows(search_terms.phrase_key(text)[:200], key, sql.visibility_filter(actor))
+    reads: list[Readable] = [named]
     team, slash, slug = text.lower().partition("/")
     if team.startswith(canonical_canonical.PREFIX):
         pinned = Canonical.objects.filter(
             slug=team.removeprefix(canonical_canonical.PREFIX), version__isnull=False
         )
-        found |= set(pinned.values_list("skill_id", flat=True))
+        reads.append(pinned.values_list("skill_id"))
     if slash:
-        found |= set(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk", flat=True))
-    skills = filters.narrow(Skill.objects.discoverable_by(actor)) if found else Skill.objects.none()
-    return set(skills.filter(pk__in=found).values_list("pk", flat=True)) if found else found
+        reads.append(Skill.objects.filter(team__slug=team, slug=slug).values_list("pk"))
+    yield tuple(reads)
+    found = {skill for rows in reads for (skill,) in rows}
+    if not found:
+        return found
+    skills = filters.narrow(Skill.objects.discoverable_by(actor)).filter(pk__in=found)
+    yield (visible := skills.values_list("pk", flat=True))
+    return set(visible)
 
 
-def _resolve_canonical(text: str, hits: Iterable[Hit]) -> None:
+def _resolve_canonical(text: str, hits: Iterable[Hit]) -> Reads[None]:
     """Sets ``resolved_canonical`` of the hits if the text starts with a canonical name."""
     if not text.strip().startswith(canonical_canonical.PREFIX):
         return
     slug = text.strip().partition("/")[0].removeprefix(canonical_canonical.PREFIX)
-    rows = Canonical.objects.resolvable().filter(slug=slug).select_related("version")
+    yield (rows := Canonical.objects.resolvable().filter(slug=slug).select_related("version"))
     named = {row.skill_id: row for row in rows}
     for hit in hits:
         hit.skill.resolved_canonical = named.get(hit.skill.pk)
 
 
-def _rank_skills(text: str, actor: Actor, filters: Filters, limit: int) -> _RankedAnswer:
+def _rank_skills(text: str, actor: Actor, filters: Filters, limit: int) -> Reads[_RankedAnswer]:
     query_words = search_terms.query_words(text)
     if not query_words:
         return _RankedAnswer()
-    plan = _build_plan(query_words, actor)
+    plan, exact = yield from gather(_build_plan(query_words, actor), _exact_matches(text, actor, filters))
     sql_filter = catalog_filter(actor, filters)
-    exact = _exact_matches(text, actor, filters)
-    rows, cut = sql.read_postings(
+    rows, cut = yield from sql.read_postings.reads(
         [term.counted for term in plan.terms], sql_filter, max_postings=_postings_limit(limit)
     )
     ranked = ranking.rank(plan, rows, exact)
-    if more := sql.read_missing_postings(cut, map(ranking.skill_id, ranked), rows):
+    if more := (yield from sql.read_missing_postings.reads(cut, map(ranking.skill_id, ranked), rows)):
         ranked = ranking.rerank(plan, ranked, exact, rows, more)
         rows += more
     best = [ranking.unpack(packed) for packed in ranked[: limit + _EXTRA_CANDIDATES]]
@@ -219,51 +266,56 @@ def _postings_limit(limit: int) -> int:
     return max(sql.MAX_POSTINGS_PER_TERM, limit + _EXTRA_CANDIDATES)
 
 
-def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> SearchPlan:
+def _build_plan(query_words: Sequence[QueryWord], actor: Actor) -> Reads[SearchPlan]:
     """A plan with at most MAX_TERMS of the rarest terms of the query, counted in skills visible to the actor.
     Unknown words are replaced by longer terms or corrections.
     """
     wanted = {word.prefix_term: (word, "beginning") for word in query_words if word.prefix_term}
     wanted |= {part: (word, "part") for word in query_words for part in word.parts}
     wanted |= {word.term: (word, "word") for word in query_words}
-    counts = sql.count_terms(wanted, actor)
+    counts = yield from sql.count_terms.reads(wanted, actor)
     known = [_search_term(text, *wanted[text], counts) for text in counts.terms]
     max_df = max(counts.skills * _COMMON_TERM_SHARE, _MIN_COMMON_DF)
     terms = [term for term in known if term.counted.df <= max_df] or known
     found = {term.word for term in known}
-    if query_words[-1] not in found:
-        terms += _prefix_terms(query_words[-1], actor)
-        found |= {term.word for term in terms}
-    terms += _corrected_terms([word for word in query_words if word not in found], actor)
+    unknown = [word for word in query_words if word not in found]
+    terms += yield from _terms_of_unknown(unknown, query_words[-1], actor)
     terms = sorted(terms, key=lambda term: (term.counted.df, term.word.start, term.kind, term.text))
     terms = terms[:MAX_TERMS]
     dropped = {term.word for term in known} - {term.word for term in terms}
     return SearchPlan(tuple(word for word in query_words if word not in dropped), tuple(terms))
 
 
-def _prefix_terms(word: QueryWord, actor: Actor) -> list[SearchTerm]:
-    """The most common terms that start with ``word``. Used only if no term matches ``word``, not even as a
-    prefix, because only prefixes of names and tags are indexed.
-    """
-    start = word.prefix_term.rstrip("*")
-    if len(start) < 3:
+def _terms_of_unknown(unknown: Sequence[QueryWord], last: QueryWord, actor: Actor) -> Reads[list[SearchTerm]]:
+    """Longer terms for the last word of the query, and corrections of the other unknown words."""
+    if not unknown:
         return []
-    counts = sql.count_prefix(start, actor)
-    likely = sorted(counts.terms.items(), key=lambda item: (-item[1].df, item[0]))[:_MAX_PREFIX_TERMS]
-    return [_search_term(text, word, "beginning", counts) for text, _ in likely]
-
-
-def _corrected_terms(unknown: Sequence[QueryWord], actor: Actor) -> list[SearchTerm]:
-    query_words = {word.term: word for word in unknown}
-    meant = sql.find_corrections({term: word.text.lower() for term, word in query_words.items()}, actor)
-    if not meant:
-        return []
-    counts = sql.count_terms(meant.values(), actor)
-    return [
-        _search_term(right, query_words[wrong], "typo", counts)
+    words = {word.term: word for word in unknown}
+    longer, candidates = yield from gather(
+        _prefix_terms(last if last in unknown else None, actor),
+        sql.find_typo_candidates.reads({term: word.text.lower() for term, word in words.items()}),
+    )
+    if longer:
+        candidates = {each for each in candidates if each.term != last.term}
+    meant, counts = yield from sql.choose_corrections.reads(candidates, actor)
+    corrected = [
+        _search_term(right, words[wrong], "typo", counts)
         for wrong, right in meant.items()
         if right in counts.terms
     ]
+    return [*longer, *corrected]
+
+
+def _prefix_terms(word: QueryWord | None, actor: Actor) -> Reads[list[SearchTerm]]:
+    """The most common terms that start with ``word``. Used only if no term matches ``word``, not even as a
+    prefix, because only prefixes of names and tags are indexed.
+    """
+    start = word.prefix_term.rstrip("*") if word else ""
+    if word is None or len(start) < 3:
+        return []
+    counts = yield from sql.count_prefix.reads(start, actor)
+    likely = sorted(counts.terms.items(), key=lambda item: (-item[1].df, item[0]))[:_MAX_PREFIX_TERMS]
+    return [_search_term(text, word, "beginning", counts) for text, _ in likely]
 
 
 def _search_term(text: str, word: QueryWord, kind: str, counts: TermCounts) -> SearchTerm:
@@ -271,11 +323,11 @@ def _search_term(text: str, word: QueryWord, kind: str, counts: TermCounts) -> S
     return SearchTerm(text, counts.terms[text], word, kind, idf)
 
 
-def _hits(found: _RankedAnswer, limit: int) -> tuple[Hit, ...]:
+def _hits(found: _RankedAnswer, limit: int) -> Reads[tuple[Hit, ...]]:
     """The best ``limit`` hits, sorted by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
     near = _candidates_at_limit(found.ranked, limit)
-    rows = load_skills([skill for _, _, skill in near])
+    rows = yield from load_skills.reads([skill for _, _, skill in near])
 
     def order(each: RankedSkill) -> tuple[float, ...]:
         skill = rows[each[2]]

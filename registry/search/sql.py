@@ -5,15 +5,16 @@ The ORM would build each statement again for each call, which takes longer than 
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
-from typing import Any
+from typing import NamedTuple
 
 from django.db.models import QuerySet
 
 from registry.core import search_terms
 from registry.core import sql as bulk
+from registry.core.sql import Reads, StatementRows, gather, reader, reads_of
 from registry.identity.actors import Actor
 from registry.index.postings import CJK_DOC_COUNT_TERM, DOC_COUNT_TERM, RANK, Field
 from registry.models import Misspelling, Posting, Skill, TriggerKind
@@ -59,12 +60,14 @@ _NAMED_SQL = f"""
     WHERE key = %s AND kind = %s AND (slug = %s OR name_key = %s){{condition}}
     ORDER BY skill_id LIMIT {_MAX_NAMED_SKILLS}
 """
-_GLOSSARY_STATE_SQL = "SELECT COUNT(*), MAX(at), MAX(id) FROM registry_glossaryentry"
+_GLOSSARY_STATE_SQL = (
+    "SELECT COUNT(*) AS number, CAST(MAX(at) AS text) AS at, MAX(id) AS id FROM registry_glossaryentry"
+)
 _FACETS_SQL = """
-    SELECT '', t.slug, type, category, domain, source, profile, abilities, CASE WHEN EXISTS (
+    SELECT '' AS tag, t.slug AS team, type, category, domain, source, profile, abilities, CASE WHEN EXISTS (
         SELECT 1 FROM registry_posting p JOIN registry_term m ON m.id = p.term_id
         WHERE m.text = %s AND p.skill_id = s.id
-    ) THEN 'zh' ELSE 'en' END, 1
+    ) THEN 'zh' ELSE 'en' END AS language, 1 AS number
     FROM registry_skill s JOIN registry_team t ON t.id = s.team_id WHERE s.id IN ({keys})
     UNION ALL
     SELECT text, '', '', '', '', '', '', 0, '', COUNT(*)
@@ -72,10 +75,16 @@ _FACETS_SQL = """
 """
 # tag, team, type, category, domain, source, profile, abilities, language, number; most are empty for a tag
 FacetRow = tuple[str, str, str, str, str, str, str, int, str, int]
+_FACET_COLUMNS = dict.fromkeys(("tag", "team", "type", "category", "domain", "source", "profile"), "text") | {
+    "abilities": "bigint", "language": "text", "number": "bigint"
+}  # fmt: skip
 PostingRow = tuple[int, int, int, int]  # term id, skill id, weight with rank, field mask
+_POSTING_COLUMNS = dict.fromkeys(("term_id", "skill_id", "weight", "field_mask"), "bigint")
+_COUNT_COLUMNS = {"text": "text", "id": "bigint", "df": "bigint"}
+_STATE_COLUMNS = {"number": "bigint", "at": "text", "id": "bigint"}
 
 _COUNT_SQL = """
-    SELECT t.text, t.id, SUM(s.df) FROM registry_term t JOIN registry_termscope s ON s.term_id = t.id
+    SELECT t.text, t.id, SUM(s.df) AS df FROM registry_term t JOIN registry_termscope s ON s.term_id = t.id
     WHERE {which} AND s.df > 0{condition} GROUP BY t.text, t.id
 """
 _POSTINGS_SQL = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHERE "
@@ -95,6 +104,14 @@ _LOOKUP_SQL = """
 """
 
 
+class TypoCandidate(NamedTuple):
+    """``correction`` is a term with the id ``key`` that ``term`` may be a typo of."""
+
+    term: str
+    key: int
+    correction: str
+
+
 @dataclass(frozen=True)
 class SqlFilter:
     """A condition, with its values, that limits a statement to visible postings and triggers."""
@@ -104,11 +121,12 @@ class SqlFilter:
     # SQL and values of the skills that ``condition`` refers to.
     chosen: tuple[str, tuple[object, ...]] | None = None
 
-    def read(self, sql: str, values: Sequence[object]) -> list[Any]:
-        if not self.chosen:
-            return bulk.fetch_all(sql, values)
-        chosen, first = self.chosen
-        return bulk.fetch_all(f"WITH chosen AS ({chosen}) {sql}", (*first, *values))
+    def rows(self, sql: str, values: Sequence[object], columns: Mapping[str, str]) -> StatementRows:
+        """The rows of a statement that contains ``condition``. ``columns``: see ``StatementRows``."""
+        if self.chosen and sql:
+            chosen, first = self.chosen
+            sql, values = f"WITH chosen AS ({chosen}) {sql}", (*first, *values)
+        return StatementRows(sql, values, columns)
 
 
 def visibility_filter(
@@ -126,7 +144,8 @@ def visibility_filter(
     return SqlFilter(f"{condition} AND skill_id {which} (SELECT id FROM chosen)", scopes, (sql, values))
 
 
-def recommendable_filter(actor: Actor) -> SqlFilter:
+@reader
+def recommendable_filter(actor: Actor) -> Reads[SqlFilter]:
     """The filter for skills recommended to the actor's agents, like ``Skill.objects.recommendable_to``.
 
     Skills recommended only as canonical are not included, because their pinned version is read instead.
@@ -134,7 +153,8 @@ def recommendable_filter(actor: Actor) -> SqlFilter:
     if actor.is_shell:
         return SqlFilter(" AND recommendable_team IS NOT NULL")
     open_to = open_scopes(actor)
-    own, followed = sorted(actor.team_ids), sorted(trusted_team_ids(actor) - actor.team_ids)
+    trusted = yield from trusted_team_ids.reads(actor)
+    own, followed = sorted(actor.team_ids), sorted(trusted - actor.team_ids)
     recommended = f"recommendable_team IN ({bulk.placeholders(followed)}) OR " if followed else ""
     recommended += "recommendable_team IS NOT NULL AND skill_id IN (SELECT id FROM chosen)"
     condition = f"scope IN ({bulk.placeholders(open_to)}) AND ({recommended})"
@@ -144,27 +164,30 @@ def recommendable_filter(actor: Actor) -> SqlFilter:
     return SqlFilter(f" AND ({condition})", (*own, *open_to, *followed), bundled)
 
 
-def count_terms(texts: Iterable[str], actor: Actor) -> TermCounts:
+@reader
+def count_terms(texts: Iterable[str], actor: Actor) -> Reads[TermCounts]:
     wanted = [*texts, DOC_COUNT_TERM, CJK_DOC_COUNT_TERM]
-    return _count(f"t.text IN ({bulk.placeholders(wanted)})", wanted, actor)
+    return (yield from _count(f"t.text IN ({bulk.placeholders(wanted)})", wanted, actor))
 
 
-def count_prefix(start: str, actor: Actor) -> TermCounts:
+@reader
+def count_prefix(start: str, actor: Actor) -> Reads[TermCounts]:
     """The counts of all terms with this prefix, in skills visible to the actor."""
     which = "(t.text >= %s AND t.text < %s OR t.text IN (%s, %s))"
-    return _count(which, [start, start + chr(0x10FFFF), DOC_COUNT_TERM, CJK_DOC_COUNT_TERM], actor)
+    values = [start, start + chr(0x10FFFF), DOC_COUNT_TERM, CJK_DOC_COUNT_TERM]
+    return (yield from _count(which, values, actor))
 
 
-def _count(which: str, values: Sequence[str], actor: Actor) -> TermCounts:
+def _count(which: str, values: Sequence[str], actor: Actor) -> Reads[TermCounts]:
     visible = visibility_filter(actor)
-    rows = bulk.fetch_all(
-        _COUNT_SQL.format(which=which, condition=visible.condition), (*values, *visible.values)
-    )
+    statement = _COUNT_SQL.format(which=which, condition=visible.condition)
+    yield (rows := StatementRows(statement, (*values, *visible.values), _COUNT_COLUMNS))
     terms = {text: TermCount(key, int(df)) for text, key, df in rows}
     every, cjk = terms.pop(DOC_COUNT_TERM, None), terms.pop(CJK_DOC_COUNT_TERM, None)
     return TermCounts(terms, every.df if every else 0, cjk.df if cjk else 0)
 
 
+@reader
 def read_postings(
     terms: Collection[TermCount],
     sql_filter: SqlFilter,
@@ -172,7 +195,7 @@ def read_postings(
     max_postings: int = MAX_POSTINGS_PER_TERM,
     heaviest: int | None = None,
     max_df: int | None = None,
-) -> tuple[list[PostingRow], list[int]]:
+) -> Reads[tuple[list[PostingRow], list[int]]]:
     """The postings of the terms, and the ids of the terms that are not read in full.
 
     Terms in at most ``max_postings`` skills are read in full. Of the others, terms in more than ``max_df``
@@ -184,25 +207,26 @@ def read_postings(
     useful = [term.key for term in common if max_df is None or term.df <= max_df]
     if not rare:
         useful = useful or [term.key for term in common[:1]]
-    rows = _read(rare, useful, sql_filter, heaviest or max_postings)
-    return rows, [term.key for term in common]
+    yield (rows := _postings(rare, useful, sql_filter, heaviest or max_postings))
+    return list(rows), [term.key for term in common]
 
 
-def _read(
+def _postings(
     whole: Sequence[int], cut: Sequence[int], sql_filter: SqlFilter, max_postings: int
-) -> list[PostingRow]:
+) -> StatementRows:
     """The postings of the terms ``whole`` and the heaviest ones of the terms ``cut``, in one statement."""
     statements = [_HEAVIEST_SQL.format(condition=sql_filter.condition)] * len(cut)
     values = [value for term in cut for value in (term, *sql_filter.values, max_postings)]
     if whole:
         statements.append(f"{_POSTINGS_SQL}term_id IN ({bulk.placeholders(whole)}){sql_filter.condition}")
         values += [*whole, *sql_filter.values]
-    return sql_filter.read(" UNION ALL ".join(statements), values) if statements else []
+    return sql_filter.rows(" UNION ALL ".join(statements), values, _POSTING_COLUMNS)
 
 
+@reader
 def read_missing_postings(
     cut: Collection[int], skills: Iterable[int], found: Iterable[PostingRow]
-) -> list[PostingRow]:
+) -> Reads[list[PostingRow]]:
     """The postings of the terms ``cut`` for the first MAX_LOOKUP_SKILLS skills, without those in ``found``.
     The caller must pass only visible skills.
     """
@@ -212,7 +236,7 @@ def read_missing_postings(
     wanted = set(best)
     known = {(term, skill) for term, skill, _, _ in found if skill in wanted}
     sql = _LOOKUP_SQL.format(terms=_value_rows(cut), skills=_value_rows(best))
-    rows = bulk.fetch_all(sql, (*cut, *best))
+    yield (rows := StatementRows(sql, (*cut, *best), _POSTING_COLUMNS))
     return [row for row in rows if row[:2] not in known]
 
 
@@ -220,50 +244,72 @@ def _value_rows(values: Collection[int]) -> str:
     return ", ".join(["(%s)"] * len(values))
 
 
-def named_skill_ids(trigger_key: str, name_key: str, visible: SqlFilter) -> set[int]:
+def named_skill_rows(trigger_key: str, name_key: str, visible: SqlFilter) -> StatementRows:
     """Ids of visible skills with this slug or name, at most 50, looked up by their name trigger."""
     values = (trigger_key, TriggerKind.NAME.value, name_key.replace(" ", "-"), name_key)
     statement = _NAMED_SQL.format(condition=visible.condition)
-    return {skill for (skill,) in bulk.fetch_all(statement, (*values, *visible.values))}
+    return StatementRows(statement, (*values, *visible.values), {"skill_id": "bigint"})
 
 
-def facet_rows(keys: Sequence[int]) -> list[FacetRow]:
+def facet_rows(keys: Sequence[int]) -> StatementRows:
     """What facets count of these skills: a row per skill and a row per tag. The caller must check access.
 
     Uses SQL, because ``fetch_all`` can inline a thousand keys and the ORM can't.
     """
-    if not keys:
-        return []
-    statement = _FACETS_SQL.format(keys=bulk.placeholders(keys))
-    return bulk.fetch_all(statement, (CJK_DOC_COUNT_TERM, *keys, *keys))
+    statement = _FACETS_SQL.format(keys=bulk.placeholders(keys)) if keys else ""
+    return StatementRows(statement, (CJK_DOC_COUNT_TERM, *keys, *keys), _FACET_COLUMNS)
 
 
-def glossary_state() -> tuple[object, ...]:
-    """The number, latest change and highest id of the site's glossary entries. Every edit changes these."""
-    (state,) = bulk.fetch_all(_GLOSSARY_STATE_SQL, ())
-    return tuple(state)
-
-
-def find_corrections(unknown: Mapping[str, str], actor: Actor) -> dict[str, str]:
-    """The corrections by unknown term, each the most common term one typo away in visible names and tags.
-    Terms without a correction are omitted.
-
-    ``unknown`` maps each term to the word as written.
+def glossary_state() -> StatementRows:
+    """A row with the number, latest change and highest id of the site's glossary entries. Every edit changes
+    these.
     """
+    return StatementRows(_GLOSSARY_STATE_SQL, (), _STATE_COLUMNS)
+
+
+@reader
+def find_corrections(unknown: Mapping[str, str], actor: Actor) -> Reads[tuple[dict[str, str], TermCounts]]:
+    """``choose_corrections`` of the candidates for these terms. ``unknown`` maps each term to the word as
+    written.
+    """
+    candidates = yield from find_typo_candidates.reads(unknown)
+    return (yield from choose_corrections.reads(candidates, actor))
+
+
+@reader
+def find_typo_candidates(unknown: Mapping[str, str]) -> Reads[set[TypoCandidate]]:
+    """The terms one typo away from these, which may be in no visible skill."""
     typo_terms: defaultdict[str, set[str]] = defaultdict(set)
     for term, word in unknown.items():
         for text in search_terms.typo_keys(word):
             typo_terms[text].add(term)
-    if not typo_terms:
-        return {}
     rows = Misspelling.objects.filter(text__in=typo_terms).values_list("text", "term_id", "term__text")
-    candidates = {(term, key, correction) for text, key, correction in rows for term in typo_terms[text]}
+    yield rows
+    return {
+        TypoCandidate(term, key, correction) for text, key, correction in rows for term in typo_terms[text]
+    }
+
+
+@reader
+def choose_corrections(
+    candidates: Collection[TypoCandidate], actor: Actor
+) -> Reads[tuple[dict[str, str], TermCounts]]:
+    """The corrections by unknown term, each the most common candidate in visible names and tags, with the
+    counts of the corrections. Terms without a correction are omitted.
+    """
+    if not candidates:
+        return {}, TermCounts({}, 0, 0)
     named = Posting.objects.visible_to(actor).filter(
         term_id__in={key for _, key, _ in candidates}, weight__gte=RANK * 2
     )
-    counts = Counter(key for key, mask in named.values_list("term_id", "field_mask") if mask & _NAME_FIELDS)
+    masks = named.values_list("term_id", "field_mask")
+    _masks, found = yield from gather(
+        reads_of(masks), count_terms.reads({text for _, _, text in candidates}, actor)
+    )
+    counts = Counter(key for key, mask in masks if mask & _NAME_FIELDS)
     best: dict[str, str] = {}
     for term, key, correction in sorted(candidates, key=lambda each: (counts[each[1]], each[2])):
         if counts[key]:
             best[term] = correction
-    return best
+    meant = set(best.values())
+    return best, replace(found, terms={text: each for text, each in found.terms.items() if text in meant})

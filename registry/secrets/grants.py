@@ -3,11 +3,12 @@
 import re
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from registry.additions.additions import additions_from_document, additions_of, effective_manifest
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -27,19 +28,19 @@ def grants_of(team: Team) -> QuerySet[SecretGrant]:
     return rows.select_related("secret", "skill__team", "granted_by").order_by("secret__name", "pk")
 
 
-def grants_for_version(version: Version, team: Team) -> list[SecretGrant]:
+@reader
+def grants_for_version(version: Version, team: Team) -> Reads[list[SecretGrant]]:
     """The team's active grants that apply to this version. These are the grants for its digest and, if the
     team has reviewed the version, those for all reviewed versions. Excludes grants and reviews that are older
     than an addition of the version.
     """
     additions = additions_of(version)
-    reviewed = find_review(version, team) is not None
-    applicable = Q(digest=version.digest) | (Q(digest="") if reviewed else Q(pk=None))
-    rows = grants_of(team).filter(applicable, skill=version.skill_id)
+    rows = grants_of(team).filter(digest__in=(version.digest, ""), skill=version.skill_id)
+    review, _ = yield from gather(find_review.reads(version, team), reads_of(rows))
     return [
         row
         for row in rows
-        if not row.digest or additions.is_covered_by(additions_from_document(row.additions))
+        if (additions.is_covered_by(additions_from_document(row.additions)) if row.digest else review)
     ]
 
 

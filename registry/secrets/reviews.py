@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from registry.additions.additions import additions_from_document, additions_of
+from registry.core.sql import Reads, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may, require
@@ -13,9 +14,11 @@ from registry.models import Team, Version, VersionReview
 from registry.secrets.errors import REVIEW_OWN
 
 
-def find_review(version: Version, team: Team) -> VersionReview | None:
+@reader
+def find_review(version: Version, team: Team) -> Reads[VersionReview | None]:
     """The team's review of the version; None if the version has additions that are newer than the review."""
-    row = version.reviews.filter(team=team).select_related("reviewer").first()
+    yield (rows := version.reviews.filter(team=team).select_related("reviewer").order_by("pk")[:1])
+    row = next(iter(rows), None)
     return row if row and _covers_additions(row, version) else None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from registry.additions.additions import Additions, additions_from_document, effective_manifest
 from registry.core.addresses import absolute_url
+from registry.core.sql import Reads, gather, reader, reads_of
 from registry.models import SecretGrant, Team, Version, VersionReview
 from registry.secrets import encryption
 from registry.secrets.errors import SECRET_NOT_GRANTED, SECRET_NOT_SET, SECRET_WITHOUT_TEAM
@@ -25,15 +26,17 @@ class SecretStatus:
     sealed_at: str = ""  # time when the value was set; part of the cache key
 
 
-def secret_statuses(version: Version, team: Team | None) -> tuple[SecretStatus, ...]:
+@reader
+def secret_statuses(version: Version, team: Team | None) -> Reads[tuple[SecretStatus, ...]]:
     """The status of every secret that the version declares, in declared order. Without a team, no secret is
     set or granted.
     """
     names = effective_manifest(version).security.secrets
     if not names or team is None:
         return tuple(SecretStatus(name, False, "") for name in names)
-    set_at = dict(team.secrets.filter(name__in=names).values_list("name", "set_at"))
-    grants = {row.secret.name: row.uid for row in grants_for_version(version, team)}
+    rows = team.secrets.filter(name__in=names).values_list("name", "set_at")
+    _, granted = yield from gather(reads_of(rows), grants_for_version.reads(version, team))
+    set_at, grants = dict(rows), {row.secret.name: row.uid for row in granted}
     return tuple(
         SecretStatus(
             name, name in set_at, grants.get(name, ""), set_at[name].isoformat() if name in set_at else ""
@@ -46,13 +49,15 @@ def missing_secrets(statuses: tuple[SecretStatus, ...]) -> tuple[str, ...]:
     return tuple(each.name for each in statuses if not (each.is_set and each.grant))
 
 
-def require_secrets(version: Version, team: Team | None) -> dict[str, list[str]]:
+def require_secrets(
+    version: Version, team: Team | None, statuses: tuple[SecretStatus, ...]
+) -> dict[str, list[str]]:
     """The grant's uid and the set time (ISO 8601) of each declared secret, by name, to store with the run.
+    ``statuses`` is the result of ``secret_statuses``.
 
     If the version declares secrets, raises SECRET_WITHOUT_TEAM without a team, SECRET_NOT_SET if one is not
     set, and SECRET_NOT_GRANTED if one is not granted.
     """
-    statuses = secret_statuses(version, team)
     if statuses and team is None:
         raise SECRET_WITHOUT_TEAM.refusal(version=str(version))
     if unset := [each.name for each in statuses if not each.is_set]:

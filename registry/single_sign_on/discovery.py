@@ -77,7 +77,7 @@ def _endpoint(issuer: Issuer, found: Mapping[str, Any], name: str) -> str:
 def read_keys(issuer: Issuer, metadata: Metadata) -> list[dict[str, Any]]:
     keys = _get(issuer, metadata.keys).get("keys")
     if not isinstance(keys, list):
-        raise invalid(issuer, _("its keys are invalid"))
+        raise invalid(issuer, _("its signing keys are invalid"))
     return [key for key in keys if isinstance(key, dict)]
 
 
@@ -109,7 +109,7 @@ def redeem_code(issuer: Issuer, metadata: Metadata, code: str, verifier: str) ->
         follow=False,
     )
     if response.status != 200:
-        raise invalid(issuer, _("it refused the code"))
+        raise invalid(issuer, _("it refused the authorization code"))
     tokens = _document(issuer, response.body)
     pair_of_tokens = tokens.get("id_token"), tokens.get("access_token")
     if not all(

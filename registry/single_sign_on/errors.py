@@ -28,6 +28,6 @@ IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("Sign in with %(issuer)s to use the other account, or unlink it on the other account's page first."),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(
-    _("Can't unlink this account: you could no longer sign in."),
+    _("Can't unlink this account: without it, you could no longer sign in."),
     _("Set a password or link another account first."),
 )

@@ -90,7 +90,7 @@ def identify(issuer: Issuer, attempt: SignInSecrets, answer: Mapping[str, str]) 
     claims = verified_claims(id_token, issuer, keys, nonce=attempt.nonce)
     more = discovery.read_userinfo(issuer, metadata, access_token)
     if more and more.get("sub") != claims["sub"]:
-        raise invalid(issuer, _("its claims are about another person"))
+        raise invalid(issuer, _("its user information belongs to another user"))
     return _identity(issuer, {**more, **claims})
 
 
@@ -124,7 +124,7 @@ def _groups(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str] | None:
         value = [value]
     names = claims.get("_claim_names")
     if isinstance(names, dict) and issuer.groups_claim in names:
-        raise invalid(issuer, _("it left out the groups because there are too many"))
+        raise invalid(issuer, _("the identity provider left out the groups, because the user is in too many"))
     if not isinstance(value, list) or not all(isinstance(group, str) for group in value):
-        raise invalid(issuer, _("its groups are not a list of texts"))
+        raise invalid(issuer, _("its groups are not a list of strings"))
     return frozenset(value)

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from registry.core.errors import NOT_FOUND
+from registry.core.sql import Reads, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.errors import FORBIDDEN
@@ -63,9 +64,10 @@ def set_bundled(skill: Skill, is_bundled: bool, by: Actor) -> None:
     audit.record(by, "skill.bundle" if is_bundled else "skill.unbundle", str(skill), team=skill.team)
 
 
-def trusted_team_ids(actor: Actor) -> frozenset[int]:
+@reader
+def trusted_team_ids(actor: Actor) -> Reads[frozenset[int]]:
     """Ids of the actor's teams and of the teams to which they subscribe. Prompts may include texts of these
     teams.
     """
-    own = sorted(actor.team_ids)
-    return actor.team_ids.union(sql.publisher_ids(own)) if own else actor.team_ids
+    yield (publishers := sql.publisher_rows(sorted(actor.team_ids)))
+    return actor.team_ids.union(publisher for (publisher,) in publishers)

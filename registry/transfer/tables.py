@@ -20,6 +20,8 @@ from django.db import models
 
 # Rebuilt after the copy.
 DERIVED = {
+    "registry.CountedSkill",
+    "registry.FacetCount",
     "registry.Misspelling",
     "registry.PinnedPosting",
     "registry.PinnedTrigger",

@@ -4,11 +4,12 @@ Similar phrases differ by one added or replaced word.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
-from django.db.models import Count, QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from registry.core import search_terms
 from registry.identity.actors import Actor
@@ -17,7 +18,8 @@ from registry.models import Skill, Trigger, TriggerKind
 
 MAX_COLLISIONS = 200  # collisions per result
 MAX_MEMBERS = 50  # per collision
-MAX_COMPARED_PHRASES = 50_000  # phrases compared for similarity
+MAX_EXAMINED = 1_000  # triggers whose collisions are found
+MAX_SAME = 2_000  # triggers read per 500 texts
 _EXACT_KINDS = (TriggerKind.PHRASE, TriggerKind.INTENT, TriggerKind.NAME)
 _SIMILAR_KINDS = (TriggerKind.PHRASE, TriggerKind.NAME)
 _COLUMNS = ("skill_id", "kind", "key", "text")
@@ -51,8 +53,7 @@ class Collisions:
     complete: bool  # False if a limit was reached
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     skill: int
     kind: str
     key: str
@@ -63,43 +64,61 @@ def find_collisions(actor: Actor, *, team: str = "", skill: str = "") -> Collisi
     """At most MAX_COLLISIONS collisions of skills that are for agents and visible to the actor. ``team`` and
     ``skill``, if set, must be involved.
 
+    Only the newest MAX_EXAMINED triggers, of the team or skill if set, are examined, so that the time does
+    not grow with the catalog. They are compared with all triggers for equal words, and with each other and
+    the newest MAX_EXAMINED of all for similar ones.
+
     Raises the refusals of ``find_team`` and ``find_skill``, so that a typo does not look like "no
     collisions".
     """
-    team = catalog.find_team(team, actor).slug if team else ""
-    skill = str(catalog.find_skill(skill, actor)) if skill else ""
     skills = Skill.objects.discoverable_by(actor).filter(latest__isnull=False, for_agents=True)
-    triggers = Trigger.objects.visible_to(actor).filter(skill__in=skills)
-    rows = list(
-        triggers.filter(kind__in=_SIMILAR_KINDS)
-        .order_by("-skill_id", "pk")
-        .values_list(*_COLUMNS)[: MAX_COMPARED_PHRASES + 1]
+    visible = Trigger.objects.visible_to(actor).filter(Exists(skills.filter(pk=OuterRef("skill"))))
+    own = visible
+    if team:
+        own = own.filter(skill__team=catalog.find_team(team, actor))
+    if skill:
+        own = own.filter(skill=catalog.find_skill(skill, actor))
+    examined, complete = _newest(own)
+    compared = list(dict.fromkeys([*examined, *_newest(visible)[0]])) if team or skill else examined
+    wanted = {row.skill for row in examined}
+    groups = (
+        group
+        for group in (*_exact_groups(examined, visible), *_similar_groups(compared))
+        if any(row.skill in wanted for row in group[2])
     )
-    groups = [*_exact_groups(triggers), *_similar_groups(_Row(*row) for row in rows[:MAX_COMPARED_PHRASES])]
-    labels = _labels({row.skill for _, _, members in groups for row in members})
-    found = (
-        Collision(kind, text, tuple(_colliding_triggers(members, labels))) for kind, text, members in groups
+    found = list(islice(groups, MAX_COLLISIONS + 1))
+    labels = _labels({row.skill for _, _, members in found for row in members})
+    rows = (
+        Collision(kind, text, tuple(_colliding_triggers(members, labels))) for kind, text, members in found
     )
-    wanted = [each for each in found if _involves(each, team, skill)]
-    return Collisions(
-        tuple(wanted[:MAX_COLLISIONS]), len(wanted) <= MAX_COLLISIONS and len(rows) <= MAX_COMPARED_PHRASES
-    )
+    return Collisions(tuple(islice(rows, MAX_COLLISIONS)), complete and len(found) <= MAX_COLLISIONS)
+
+
+def _newest(triggers: QuerySet[Trigger]) -> tuple[list[_Row], bool]:
+    """The newest MAX_EXAMINED triggers, and whether these are all."""
+    rows = list(triggers.order_by("-skill_id", "-pk").values_list(*_COLUMNS)[: MAX_EXAMINED + 1])
+    return [_Row(*row) for row in rows[:MAX_EXAMINED]], len(rows) <= MAX_EXAMINED
 
 
 _Group = tuple[str, str, list[_Row]]
 
 
-def _exact_groups(triggers: QuerySet[Trigger]) -> Iterator[_Group]:
+def _exact_groups(rows: Sequence[_Row], visible: QuerySet[Trigger]) -> Iterator[_Group]:
+    """Yields the groups of triggers with the words of one of the rows, the largest group first."""
     for kind, kinds in (("event", (TriggerKind.EVENT,)), ("exact", _EXACT_KINDS)):
-        some = triggers.filter(kind__in=kinds)
-        shared = some.values_list("key").annotate(n=Count("skill", distinct=True)).filter(n__gt=1)
-        keys = [key for key, _ in shared.order_by("-n", "key")[: MAX_COLLISIONS + 1]]
-        members: defaultdict[str, list[_Row]] = defaultdict(list)
+        members: defaultdict[str, dict[_Row, None]] = defaultdict(dict)
+        keys = dict.fromkeys(row.key for row in rows if row.kind in kinds)
         for part in _batches(keys):
-            for row in some.filter(key__in=part).order_by("pk").values_list(*_COLUMNS):
-                members[row[2]].append(_Row(*row))
-        for key in keys:
-            yield kind, members[key][0].text, members[key]
+            same = visible.filter(key__in=part, kind__in=kinds)
+            for row in same.order_by().values_list(*_COLUMNS)[:MAX_SAME]:
+                members[row[2]][_Row(*row)] = None
+        for row in rows:  # those beyond MAX_SAME
+            if row.kind in kinds:
+                members[row.key][row] = None
+        groups = [(len({row.skill for row in some}), key, sorted(some)) for key, some in members.items()]
+        for skills, _key, some in sorted(groups, key=lambda group: (-group[0], group[1])):
+            if skills > 1:
+                yield kind, some[0].text, some
 
 
 def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
@@ -108,14 +127,17 @@ def _similar_groups(rows: Iterable[_Row]) -> Iterator[_Group]:
     """
     buckets: defaultdict[tuple[str, ...], list[_Row]] = defaultdict(list)
     for row in rows:
-        for bucket in _buckets(row.key):
-            buckets[bucket].append(row)
-    reported: set[frozenset[tuple[int, str]]] = set()
-    for bucket in sorted(buckets, key=lambda each: (-len(each), each)):
+        if row.kind in _SIMILAR_KINDS:
+            for bucket in _buckets(row.key):
+                buckets[bucket].append(row)
+    several = [bucket for bucket, members in buckets.items() if len(members) > 1]
+    reported: defaultdict[_Row, list[frozenset[tuple[int, str]]]] = defaultdict(list)
+    for bucket in sorted(several, key=lambda each: (-len(buckets[each]), each)):
         members = buckets[bucket]
         keys = frozenset((row.skill, row.key) for row in members)
-        if _differs(members) and not any(keys <= other for other in reported):
-            reported.add(keys)
+        if _differs(members) and not any(keys <= other for other in reported[members[0]]):
+            for row in members:
+                reported[row].append(keys)
             yield "similar", members[0].text, members
 
 
@@ -139,7 +161,8 @@ def _differs(members: Collection[_Row]) -> bool:
 def _labels(keys: Collection[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for part in _batches(keys):
-        found |= {row.pk: str(row) for row in Skill.objects.select_related("team").filter(pk__in=part)}
+        rows = Skill.objects.filter(pk__in=part).values_list("pk", "team__slug", "slug")
+        found |= {key: f"{team}/{slug}" for key, team, slug in rows}
     return found
 
 
@@ -148,12 +171,6 @@ def _colliding_triggers(members: Iterable[_Row], labels: Mapping[int, str]) -> l
         CollidingTrigger(labels[row.skill], row.kind, row.text) for row in members if row.skill in labels
     }
     return sorted(every, key=lambda each: (each.skill, each.kind, each.text))[:MAX_MEMBERS]
-
-
-def _involves(found: Collision, team: str, skill: str) -> bool:
-    if skill and skill not in found.skills:
-        return False
-    return not team or any(label.startswith(f"{team}/") for label in found.skills)
 
 
 def _batches(keys: Iterable[str] | Iterable[int]) -> Iterator[list[str] | list[int]]:

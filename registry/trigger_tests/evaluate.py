@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.db import transaction
+from django.db.models import QuerySet
 
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, prepared, reader
 from registry.identity.actors import Actor
 from registry.index import postings
 from registry.matching import match as matching
@@ -149,8 +150,12 @@ def stored_results(version: Version, actor: Actor) -> Reads[list[TriggerTestResu
     """Stored trigger-test results of the version. Includes tests that are not in the package only if
     ``actor`` is an administrator or in the skill's team.
     """
-    rows = version.trigger_test_results.order_by("pk")
-    if not (actor.is_administrator or version.skill.team_id in actor.team_ids):
-        rows = rows.filter(origin=TriggerTestOrigin.PACKAGE)
-    yield rows
+    sees_all = actor.is_administrator or version.skill.team_id in actor.team_ids
+    yield (rows := _results_of(version.pk, sees_all=sees_all))
     return list(rows)
+
+
+@prepared
+def _results_of(version: int, *, sees_all: bool) -> QuerySet[TriggerTestResult]:
+    rows = TriggerTestResult.objects.filter(version_id=version).order_by("pk")
+    return rows if sees_all else rows.filter(origin=TriggerTestOrigin.PACKAGE)

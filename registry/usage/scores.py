@@ -4,16 +4,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from heapq import merge
 from itertools import islice
 from math import log, log2
-from typing import Any, cast
+from typing import Any
 
 from django.db.models import Q, QuerySet, Sum
 from django.utils import timezone
 
-from registry.core.sql import PreparedQuery, Reads, reader
+from registry.core.sql import Reads, padded, prepared, reader
 from registry.identity.actors import Actor
 from registry.index.skill_rows import assume_utc
 from registry.models import Skill
@@ -23,6 +22,14 @@ HALF_LIFE = timedelta(days=7)
 FLOOR = 0.1  # minimum factor: age never reduces a count below this share
 _COLD_AGE = HALF_LIFE * log2(1 / FLOOR)  # age at which the factor reaches FLOOR
 HISTORY_DAYS = 90
+_POSITION_S = 600.0  # scores change by 0.1 % in this time
+BEST_FIRST = ("-hot_key", "-usage_count")  # indexed orders; each skill's score comes from one of them
+_MIN_READ = 32  # for fewer rows, SQLite would sort all used skills instead of reading an index
+UsedSkill = tuple[int, int, datetime | None]  # id, usage count and last use
+_LISTED_COLUMNS = (
+    *("slug", "name", "description", "visibility", "type", "abilities", "tags", "usage_count"),
+    *("last_used_at", "team__slug", "latest__number", "latest__created_at"),
+)
 _RANKED_COLUMNS = ("pk", "usage_count", "last_used_at", "hot_key")
 
 
@@ -54,6 +61,13 @@ class ScorePosition:
     @property
     def moment(self) -> datetime:
         return datetime.fromtimestamp(min(max(0.0, self.at), 4e9), UTC)
+
+
+def first_position(now: datetime) -> ScorePosition:
+    """The start of a list in the order of about ``now``. Lists of the same ten minutes have equal positions,
+    so that equal lists, which contain the next position, have equal ETags in all web processes.
+    """
+    return ScorePosition(now.timestamp() // _POSITION_S * _POSITION_S)
 
 
 @dataclass(frozen=True)
@@ -114,14 +128,22 @@ def most_used_keys(
     A score is the larger of two indexed values, decayed count and FLOOR × count, so the best ``limit`` rows
     of each are read.
     """
+    most = max(limit, _MIN_READ)
+    hottest, most_counted = (best_used(skills, order, most) for order in BEST_FIRST)
+    rows = sql.union_rows(hottest, most_counted)
+    return rank(((key, count, assume_utc(last)) for key, count, last in rows), now)[start:limit]
+
+
+def rank(rows: Iterable[UsedSkill], now: datetime | None = None) -> list[int]:
+    """The ids of the skills by descending score, without repeated ones."""
     now = now or timezone.now()
-    used = skills.filter(usage_count__gt=0).values("pk", "usage_count", "last_used_at")
-    hottest, most_counted = (used.order_by(first, "id")[:limit] for first in ("-hot_key", "-usage_count"))
-    scored = {
-        (-score(count, assume_utc(last), now), key)
-        for key, count, last in sql.union_rows(hottest, most_counted)
-    }
-    return [key for _, key in sorted(scored)[start:limit]]
+    return [key for _score, key in sorted({(-score(count, last, now), key) for key, count, last in rows})]
+
+
+def best_used(skills: QuerySet[Skill], order: str, limit: int) -> QuerySet[Skill, UsedSkill]:
+    """The id, count and last use of the best ``limit`` used skills by ``order``, a name in ``BEST_FIRST``."""
+    rows = skills.filter(usage_count__gt=0).order_by(order, "id")[:limit]
+    return rows.values_list("pk", "usage_count", "last_used_at")
 
 
 def keys_by_score(
@@ -146,42 +168,31 @@ def keys_of_discoverable(
     omits skills that are not for agents.
     """
     cut = position.moment - _COLD_AGE
-    teams = () if actor.is_administrator else sorted(actor.team_ids)
-    kind = (len(teams), actor.is_signed_in, actor.is_administrator, for_agents)
-    warm, cold = _prepared_halves(limit + 1, *kind)
-    values = (hot_term(cut) - 1, position.hot_key, position.warm)
-    halves = (warm.all(cut, *values, *teams), cold.all(cut, position.count, position.cold, *teams))
-    return _page([[_RankedRow(*row) for row in rows] for rows in halves], limit, position)
+    more: dict[str, Any] = {"for_agents": for_agents, "limit": limit + 1}
+    warm = _warm_rows(actor, cut, hot_term(cut) - 1, position.hot_key, position.warm, **more)
+    cold = _cold_rows(actor, cut, position.count, position.cold, **more)
+    return _page([[_RankedRow(*row) for row in rows] for rows in (warm, cold)], limit, position)
 
 
-@dataclass(frozen=True)
-class _Access:
-    team_ids: frozenset[int]
-    is_signed_in: bool
-    is_administrator: bool
+@prepared
+def _warm_rows(
+    actor: Actor, cut: datetime, least: float, hot_key: float, after: int, *, for_agents: bool, limit: int
+) -> QuerySet[Skill, tuple[Any, ...]]:
+    rows = _warm(_discoverable(actor, for_agents), cut, least, hot_key, after)
+    return rows.values_list(*_RANKED_COLUMNS)[:limit]
 
 
-@lru_cache(maxsize=256)
-def _prepared_halves(
-    limit: int, teams: int, is_signed_in: bool, is_administrator: bool, for_agents: bool
-) -> tuple[PreparedQuery[tuple[Any, ...]], PreparedQuery[tuple[Any, ...]]]:
-    def skills(team_ids: tuple[int, ...]) -> QuerySet[Skill]:
-        access = _Access(frozenset(team_ids), is_signed_in, is_administrator)
-        rows = Skill.objects.discoverable_by(cast(Actor, access))
-        return rows.filter(for_agents=True) if for_agents else rows
+@prepared
+def _cold_rows(
+    actor: Actor, cut: datetime, count: int, after: int, *, for_agents: bool, limit: int
+) -> QuerySet[Skill, tuple[Any, ...]]:
+    rows = _cold_skills(_discoverable(actor, for_agents), cut, count, after)
+    return rows.values_list(*_RANKED_COLUMNS)[:limit]
 
-    def warm(cut: datetime, least: float, hot_key: float, key: int, *team_ids: int) -> Any:
-        rows = _warm(skills(team_ids), cut, least, hot_key, key)
-        return rows.values_list(*_RANKED_COLUMNS)[:limit]
 
-    def cold(cut: datetime, count: int, key: int, *team_ids: int) -> Any:
-        return _cold_skills(skills(team_ids), cut, count, key).values_list(*_RANKED_COLUMNS)[:limit]
-
-    ids = (int,) * teams
-    return (
-        PreparedQuery(warm, datetime, float, float, int, *ids),
-        PreparedQuery(cold, datetime, int, int, *ids),
-    )
+def _discoverable(actor: Actor, for_agents: bool) -> QuerySet[Skill]:
+    rows = Skill.objects.discoverable_by(actor)
+    return rows.filter(for_agents=True) if for_agents else rows
 
 
 def _warm(skills: QuerySet[Skill], cut: datetime, least: float, hot_key: float, key: int) -> QuerySet[Skill]:
@@ -207,17 +218,19 @@ def _page(
 
 
 def load_listed(keys: Sequence[int]) -> list[Skill]:
-    """The skills with these keys, in their order, with team and latest version; the version's text is not
-    loaded.
-    """
-    rows = {row.pk: row for row in _prepared_bulk(len(keys)).all(*keys)} if keys else {}
+    """The skills with these keys, in their order and ``with_listed_columns``."""
+    rows = {row.pk: row for row in _listed(*padded(keys))}
     return [rows[key] for key in keys if key in rows]
 
 
-@lru_cache(maxsize=256)
-def _prepared_bulk(number: int) -> PreparedQuery[Skill]:
-    rows = Skill.objects.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    return PreparedQuery(lambda *keys: rows.filter(pk__in=keys), *(int,) * number)
+def with_listed_columns(skills: QuerySet[Skill]) -> QuerySet[Skill]:
+    """The skills with the columns that lists of skills show, also of team and latest version."""
+    return skills.select_related("team", "latest").only(*_LISTED_COLUMNS)
+
+
+@prepared
+def _listed(*skills: int) -> QuerySet[Skill]:
+    return with_listed_columns(Skill.objects.filter(pk__in=skills))
 
 
 def _rank_rows(rows: QuerySet[Skill]) -> list[_RankedRow]:

@@ -22,7 +22,7 @@ VERSION_DIFFERS = declare("VERSION_DIFFERS", lambda *, asked, stated: ...)(
     _("Change the version in SKILL.md, or leave out the requested one."),
 )
 VERSION_NUMBER_INVALID = declare("VERSION_NUMBER_INVALID", lambda *, version: ...)(
-    _("%(version)s is not a valid version number of up to 64 characters."),
+    _("%(version)s is not a valid version number, or it has more than 64 characters."),
     _("Use a semantic version, such as 1.2.0."),
 )
 SCAN_HOLDS = declare("SCAN_HOLDS", lambda *, rule, why, clear: ..., severity="warning")(
@@ -66,7 +66,7 @@ CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
 )
 SLUG_REDIRECTED = declare("SLUG_REDIRECTED", lambda *, skill, to: ..., http=409)(
     _("Can't publish as %(skill)s: this name redirects to %(to)s."),
-    _("Change the name in SKILL.md to the current one, or choose another."),
+    _("In SKILL.md, use the name that this one redirects to, or choose another name."),
 )
 SLUG_TAKEN = declare("SLUG_TAKEN", lambda *, skill: ..., http=409)(
     _("The address %(skill)s is already in use, or was used by another skill."), _("Choose another name.")
@@ -83,10 +83,13 @@ TARGET_EXISTS = declare("TARGET_EXISTS", http=409)(
     _("Choose another path or move the existing files; nothing is overwritten."),
 )
 ADDITION_NOT_NEEDED = declare("ADDITION_NOT_NEEDED", lambda *, name, version: ...)(
-    _("Can't add %(name)s: the scripts of %(version)s don't seem to need it, or the package declares it."),
     _(
-        "Choose one of the version's listed needs, or declare the addition in the package and publish "
-        "a new version."
+        "Can't add %(name)s: the scripts of %(version)s don't seem to need it, or the "
+        "package already declares it."
+    ),
+    _(
+        "Choose an addition that the version's page lists, or declare what the scripts "
+        "need in the package and publish a new version."
     ),
 )
 ADDITION_UNMAPPED = declare("ADDITION_UNMAPPED", lambda *, module: ...)(

@@ -203,6 +203,7 @@ def private(version, bob):
         Token,
         WebhookEndpoint,
     )
+    from registry.models.upload import ResumableUpload
     from registry.storage import blobs
     from worker.models import Approval, Artifact, InputFile, LogChunk, Memory, MemoryWrite, Run
 
@@ -215,6 +216,9 @@ def private(version, bob):
     LogChunk.objects.create(run=run, attempt=1, seq=0, stream="stdout", offset=0, data=b"secret")
     Artifact.objects.create(run=run, path="SKILL.md", size=12, digest=digest)
     file = InputFile.objects.create(owner=bob, name="secret.txt", size=12, digest=digest, expires_at=now)
+    upload = ResumableUpload.objects.create(
+        owner=bob, name="secret.txt", size=12, received=6, expires_at=now + timedelta(days=1)
+    )
     Approval.objects.create(run=run, expires_at=now)
     Collection.objects.create(team=version.skill.team, slug="start", title="secret list")
     source = Source.objects.create(
@@ -248,6 +252,7 @@ def private(version, bob):
         "rules": rule.uid,
         "me": Token.objects.create(owner=bob, name="secret", secret_hash="-", expires_at=now).uid,
         "inputs": file.uid,
+        "uploads": upload.uid,
         "skill": version.skill.uid,
         "sources": source.uid,
         "imports": report.uid,

@@ -33,6 +33,8 @@ def test_groups_are_listed_page_by_page(failures, as_alice):
     }
     assert second["next_cursor"] is None
     assert as_alice.get("error-groups?skill=docs/other").json()["items"] == []
+    assert len(as_alice.get("error-groups?skill_contains=summ").json()["items"]) == 2
+    assert as_alice.get("error-groups?skill_contains=other").json()["items"] == []
     assert as_alice.get("error-groups?state=broken").status_code == 400
 
 

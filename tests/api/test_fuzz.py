@@ -66,7 +66,7 @@ def _operations():
 
 @pytest.mark.row("P2")
 @pytest.mark.django_db
-@pytest.mark.matrix("path", "method", "caller", at_most=20, full_at_most=200)
+@pytest.mark.matrix("path", "method", "caller", at_most=20, full_at_most=130)
 @pytest.mark.parametrize("caller", ["anonymous", "member", "administrator"])
 @pytest.mark.parametrize(("path", "method"), _operations())
 def test_generated_requests_get_documented_responses(schema, private, credentials, path, method, caller):

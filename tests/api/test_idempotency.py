@@ -65,10 +65,8 @@ def test_request_under_way_is_answered_at_once_with_retry_after(version, as_bob,
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.postgresql
 def test_lock_of_another_transaction_is_not_taken(db):
-    """On SQLite no second transaction begins meanwhile."""
-    if connection.vendor != "postgresql":
-        pytest.skip("only PostgreSQL lets two transactions write")
     with transaction.atomic():
         assert try_lock("one")
         assert _in_thread(try_lock, "one") is False

@@ -1,6 +1,8 @@
 """Imports and sources by the API: asked for, done elsewhere, read with their rows, private to the team."""
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from django.utils import timezone
 
 from registry.imports import queue
@@ -121,6 +123,41 @@ def test_an_archive_needs_bytes_and_a_team(as_bob, team):
     assert_error(as_bob.post("imports", "", kind="application/zip"), 400, "UPLOAD_EMPTY")
     assert_error(as_bob.post("imports", b"PK", kind="application/zip"), 422, "TEAM_REQUIRED")
     assert_error(as_bob.post("imports", b"x", kind="text/csv"), 415, "MEDIA_TYPE_UNSUPPORTED")
+
+
+def form(content=None, **fields):
+    """The content type and the body of a form with an archive."""
+    file = {} if content is None else {"archive": SimpleUploadedFile("skills.zip", content)}
+    return MULTIPART_CONTENT, encode_multipart(BOUNDARY, {**fields, **file})
+
+
+def test_archive_in_a_form_is_imported_like_one_in_the_body(as_bob, team):
+    content = zip_tree({"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
+    kind, body = form(content, team="docs")
+    first, second = (
+        as_bob.post("imports", body, kind=kind, headers={"Idempotency-Key": "once"}) for _ in range(2)
+    )
+    assert (first.status_code, second.json()["id"]) == (202, first.json()["id"])
+    assert first.json()["source"]["location"] == "skills.zip"
+    import_waiting()
+    assert as_bob.get(f"imports/{first.json()['id']}").json()["counts"]["published"] == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "status", "code"),
+    [
+        (None, {"team": "docs"}, 400, "UPLOAD_EMPTY"),
+        (b"", {"team": "docs"}, 400, "UPLOAD_EMPTY"),
+        (b"PK", {}, 422, "TEAM_REQUIRED"),
+        (b"PK", {"team": "docs", "visibility": "secret"}, 400, "QUERY_INVALID"),
+        (b"x" * 2000, {"team": "docs"}, 413, "BODY_TOO_LARGE"),
+    ],
+)
+def test_invalid_form_is_refused(as_bob, team, settings, content, fields, status, code):
+    settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES = 1024
+    kind, body = form(content, **fields)
+    assert_error(as_bob.post("imports", body, kind=kind), status, code)
+    assert not Import.objects.exists()
 
 
 def test_only_a_maintainer_imports_for_others_to_see(as_alice, as_bob, team):

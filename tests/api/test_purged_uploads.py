@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from registry.identity.actors import Actor
-from registry.models import Skill, Version
+from registry.models import ResumableUpload, Skill, Version
 from registry.packages.read_package import read_files
 from registry.storage import blobs
 from registry.versions.lifecycle.purge import purge_skill, purge_version
@@ -103,6 +103,17 @@ def test_dry_run_reports_it(purged, stored, as_alice):
     )
     assert (answer.json()["ok"], "VERSION_PURGED" in codes(answer)) == (False, True)
     assert stored() == []
+
+
+@pytest.mark.parametrize("query", ["", "&dry_run=1"])
+def test_upload_in_chunks_is_erased(purged, stored, as_alice, query):
+    data = packed()
+    uid = as_alice.post("uploads", {"name": "report.zip", "size": len(data)}).json()["id"]
+    as_alice("PUT", f"uploads/{uid}?offset=0", data, kind="application/octet-stream")
+    assert stored()
+    answer = as_alice.post(f"packages?team=docs&upload={uid}{query}")
+    assert "VERSION_PURGED" in codes(answer)
+    assert (stored(), ResumableUpload.objects.exists()) == ([], False)
 
 
 @pytest.mark.parametrize("button", ["check", "publish"])

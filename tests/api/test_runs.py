@@ -316,10 +316,12 @@ def test_history_outlives_the_skill(done, as_bob):
 def test_runs_are_found_by_each_name_that_their_skill_had(run, alice, as_bob, as_charlie):
     before = run.uid
     rename(run.skill, Actor(user=alice), slug="keeps")
+    Skill.objects.filter(pk=run.skill_id).update(name="Notes")
     after = as_bob.post("runs", {**ASKED, "skill": "docs/keeps"}).json()["id"]
-    for name in ("docs/saves", "docs/keeps"):
-        assert {each["id"] for each in as_bob.get(f"runs?skill={name}").json()["items"]} == {before, after}
-        assert as_charlie.get(f"runs?skill={name}").json()["items"] == []
+    for query in ("skill=docs/saves", "skill=docs/keeps", "skill_contains=SAV", "skill_contains=note"):
+        assert {each["id"] for each in as_bob.get(f"runs?{query}").json()["items"]} == {before, after}
+        assert as_charlie.get(f"runs?{query}").json()["items"] == []
+    assert as_bob.get("runs?skill_contains=other").json()["items"] == []
     page = as_bob.get("/runs/?skill=keeps").content.decode()
     assert before in page
     assert after in page

@@ -18,8 +18,10 @@ def test_created_schedule_is_returned_with_its_next_runs(schedule, as_alice):
     assert len(schedule["next_runs"]) == 10
     assert schedule["next_at"] == schedule["next_runs"][0]
     assert as_alice.get(f"schedules/{schedule['id']}").json()["request"] == {"inputs": {"days": 7}}
-    listed = as_alice.get("schedules?skill=docs/summarise&state=active").json()["items"]
-    assert [row["id"] for row in listed] == [schedule["id"]]
+    for query in ("skill=docs/summarise&state=active", "skill_contains=SUMM"):
+        listed = as_alice.get(f"schedules?{query}").json()["items"]
+        assert [row["id"] for row in listed] == [schedule["id"]]
+    assert as_alice.get("schedules?skill_contains=other").json()["items"] == []
 
 
 def test_preview_returns_the_next_ten_due_times(as_alice):
@@ -102,6 +104,44 @@ def test_token_schedules_in_its_own_name_only(version, token_api, alice, as_alic
 def test_invalid_schedule_is_refused(body, code, version, as_alice):
     answer = as_alice.post("schedules", body)
     assert answer.json()["code"] == code, answer.content
+
+
+@pytest.fixture
+def reference(as_alice):
+    """A reference to Alice's upload rows.csv."""
+    answer = as_alice.post("inputs?name=rows.csv", b"a,b", kind="application/octet-stream")
+    assert answer.status_code == 201, answer.content
+    return answer.json()["reference"]
+
+
+@pytest.mark.row("P10")
+def test_schedule_returns_its_files_to_people_who_can_read_its_inputs(version, as_alice, as_bob, reference):
+    made = as_alice.post("schedules", {**DAILY, "inputs": {"table": reference}}).json()
+    (file,) = made["files"]
+    assert (file["place"], file["name"], file["size"]) == ("/table", "rows.csv", 3)
+    assert file["reference"] == made["request"]["inputs"]["table"] == reference
+    assert as_bob.get(f"schedules/{made['id']}").json()["files"] is None
+
+
+@pytest.mark.row("P10")
+def test_files_of_a_schedule_are_replaced_and_removed(version, as_alice, reference):
+    made = as_alice.post("schedules", {**DAILY, "inputs": {"table": reference}}).json()
+    as_alice("DELETE", f"inputs/{reference['input']}")
+    address = f"schedules/{made['id']}"
+    assert as_alice("PATCH", address, {"overlap": "queue"}).json()["files"] == made["files"]
+    again = as_alice("PATCH", address, {"inputs": {}, "arguments": ["-i", reference]}).json()
+    assert [file["place"] for file in again["files"]] == ["arguments/1"]
+    assert as_alice("PATCH", address, {"arguments": []}).json()["files"] == []
+    refused = as_alice("PATCH", address, {"arguments": [reference]})
+    assert (refused.status_code, refused.json()["code"]) == (422, "INPUT_NOT_FOUND")
+    assert refused.json()["problems"][0]["path"] == "arguments/0"
+
+
+@pytest.mark.row("P10")
+def test_schedule_with_a_file_and_an_idempotency_key_is_created_once(version, as_alice, reference):
+    body = {**DAILY, "inputs": {"table": reference}}
+    answers = [as_alice.post("schedules", body, headers={"Idempotency-Key": "file"}) for _ in range(2)]
+    assert answers[0].json() == answers[1].json()
 
 
 BUILD_ANALYSIS = b'''"""Analyses builds."""

@@ -87,6 +87,23 @@ def test_public_bytes_are_kept_for_ever_and_private_ones_by_nobody_else(publish,
     answer.close()
 
 
+@pytest.mark.parametrize("number", ["1.0.0", "latest"])
+@pytest.mark.parametrize("rest", ["archive", "archive?format=portable", "files/SKILL.md", ""])
+def test_304_has_the_cache_headers_of_the_full_response(publish, as_bob, anonymous, number, rest):
+    """Caches replace the stored headers by those of the 304 response."""
+    publish(
+        {"SKILL.md": f"---\nname: s\ndescription: S.\nversion: 1.0.0\n---\n{'Text. ' * 200}"},
+        visibility="public",
+    )
+    path = f"skills/docs/s/versions/{number}/{rest}".rstrip("/")
+    for api in (as_bob, anonymous):
+        full = api.get(path, headers={"Accept-Encoding": "gzip"})
+        full.close()
+        unchanged = api.get(path, headers={"If-None-Match": full["ETag"]})
+        assert (unchanged.status_code, unchanged["Cache-Control"]) == (304, full["Cache-Control"])
+        assert set(unchanged.get("Vary", "").split(", ")) == set(full.get("Vary", "").split(", "))
+
+
 def test_what_is_latest_today_is_asked_for_again_tomorrow(public_version, anonymous):
     answer = anonymous.get("skills/docs/summarise/versions/latest/archive")
     assert answer["Cache-Control"] == "private, no-cache"

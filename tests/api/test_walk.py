@@ -114,6 +114,7 @@ def test_no_list_holds_a_trace_of_anything_private(private, charlie, token_api):
             "errors",
             "imports",
             "sources",
+            "uploads",
             *EVENTS,
         ):
             text = api.get(path).content.decode()

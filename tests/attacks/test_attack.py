@@ -1,4 +1,7 @@
-"""Every attack, in every tier of this machine, by root and by a plain user: each is stopped."""
+"""Every attack, in every tier of this machine, by root and by a plain user: each is stopped.
+
+``make test-full`` draws eight of the twelve combinations of person and tier, and ``make test`` one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ pytestmark = [
 ]
 
 
-@pytest.mark.matrix("person", "tier", at_most=1)
+@pytest.mark.matrix("person", "tier", at_most=1, full_at_most=8)
 @pytest.mark.parametrize(
     ("tier", "attack"), [(tier, attack) for tier in TIERS for attack in attacks_on(tier, EVERY_ATTACK)]
 )
@@ -28,7 +31,7 @@ def test_attack_is_stopped(person, tier, attack):
     assert check.passed, check.detail
 
 
-@pytest.mark.matrix("person", "tier", at_most=1)
+@pytest.mark.matrix("person", "tier", at_most=1, full_at_most=8)
 @pytest.mark.parametrize("tier", TIERS)
 @pytest.mark.parametrize("person", PEOPLE)
 def test_nothing_but_the_named_attacks_is_reported(person, tier):

@@ -10,7 +10,22 @@ from typing import Any
 import pytest
 
 CHROMIUM = Path("/usr/bin/chromium")
+# The first two are pages of the address bar: each new window starts processes for them. The list replaces
+# Playwright's own; the other features are those of its list that concern pages.
+_DISABLED_FEATURES = (
+    "WebUIOmniboxPopup",
+    "WebUIOmniboxAimPopup",
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "MediaRouter",
+    "OptimizationHints",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+)
 _ARGUMENTS = [
+    f"--disable-features={','.join(_DISABLED_FEATURES)}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-background-networking",
@@ -90,3 +105,18 @@ def axe(page) -> Callable[[], None]:
         assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
 
     return examine
+
+
+@pytest.fixture
+def drop(page) -> Callable[[Path], None]:
+    """``drop(path)``: drops a file or folder on the page's box for packages."""
+
+    def act(path: Path) -> None:
+        box = page.locator(".drop").bounding_box()
+        dragged = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+        session = page.context.new_cdp_session(page)
+        for kind in ("dragEnter", "dragOver", "drop"):
+            place = {"x": box["x"] + 20, "y": box["y"] + 20}
+            session.send("Input.dispatchDragEvent", {"type": kind, "data": dragged, **place})
+
+    return act

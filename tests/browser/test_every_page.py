@@ -15,7 +15,7 @@ from tests.factories.runs import add_log, add_step
 from worker.models import Run
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True), pytest.mark.row("P11", "P8")]
-GROUPS = 4  # of pages; `make test` visits one group in one look
+GROUPS = 4  # of pages
 LOOKS = {
     "light-360": {"color_scheme": "light"},
     "dark-1280": {"color_scheme": "dark"},
@@ -50,8 +50,9 @@ def _report_pages() -> list[str]:
     return [f"/events/{event.uid}/", f"/imports/{report.uid}/"]
 
 
+@pytest.mark.full
 @pytest.mark.slow(reason="a browser visits a quarter of all pages")
-@pytest.mark.matrix("name", "group", at_most=1, full_at_most=4)
+@pytest.mark.matrix("name", "group", full_at_most=4)
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize(("name", "look"), LOOKS.items(), ids=LOOKS)
 def test_pages_are_accessible_and_fit_the_screen(page, axe, name, group, look, administrator):

@@ -73,7 +73,7 @@ def test_a_newcomer_gets_a_result_of_an_own_package_in_eight_clicks(
 
 
 @pytest.mark.row("C2", "P3", "P8")
-def test_a_dropped_folder_is_checked_and_repaired_on_the_page(page, sign_in, axe, team, bob, tmp_path):
+def test_a_dropped_folder_is_checked_and_repaired_on_the_page(page, sign_in, axe, team, bob, tmp_path, drop):
     files = tidy_files()
     files["SKILL.md"] = b"---\nname: weekly-report\ndescription: Reports.\ntype: direct\n---\n"
     for path, data in files.items():
@@ -81,12 +81,7 @@ def test_a_dropped_folder_is_checked_and_repaired_on_the_page(page, sign_in, axe
         (tmp_path / "report" / path).write_bytes(data)
     sign_in(bob)
     page.goto("/publish/")
-    box = page.locator(".drop").bounding_box()
-    dragged = {"items": [], "files": [str(tmp_path / "report")], "dragOperationsMask": 1}
-    session = page.context.new_cdp_session(page)
-    for kind in ("dragEnter", "dragOver", "drop"):
-        place = {"x": box["x"] + 20, "y": box["y"] + 20}
-        session.send("Input.dispatchDragEvent", {"type": kind, "data": dragged, **place})
+    drop(tmp_path / "report")
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()
     page.click("[data-action=fix][value='remove:type']")

@@ -42,6 +42,31 @@ def test_phone_menu_opens_without_scripts(page, sign_in, alice):
     page.wait_for_url("**/teams/")
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (1280, 480), (390, 600)])
+def test_user_menus_stay_in_view_below_a_long_navigation(page, sign_in, alice, width, height):
+    sign_in(alice)
+    page.set_viewport_size({"width": width, "height": height})
+    if width == 390:
+        page.click("[data-nav=more]")
+    for menu in page.locator("#sidebar .menu").all():
+        menu.locator("summary").click()
+        box = menu.locator("> div").bounding_box()
+        assert box["y"] >= 0
+        assert box["y"] + box["height"] <= height
+        sidebar = page.locator("#sidebar").bounding_box()
+        assert box["x"] + box["width"] <= sidebar["x"] + sidebar["width"]
+        menu.locator("summary").click()
+    assert page.evaluate("document.querySelector('.sidebar').scrollTop") == 0
+
+
+def test_sidebar_stays_in_view_while_the_page_scrolls(page, sign_in, alice):
+    sign_in(alice)
+    page.goto("/styleguide/")
+    page.evaluate("scrollTo(0, 400)")
+    page.wait_for_function("scrollY === 400")
+    assert page.locator("#sidebar").bounding_box()["y"] == 0
+
+
 @pytest.mark.parametrize("look", [{}, {"locale": "zh-CN", "color_scheme": "dark"}], ids=["light", "dark-zh"])
 def test_style_guide_is_accessible_and_fits_every_width(page, axe, look):
     page.goto("/styleguide/")

@@ -48,6 +48,7 @@ SEARCHES = (
     f"/runs/?team={TEAM}",
     f"/skills/{TEAM}/{SKILL}/runs/?version=1.0.0",
     "/runs/batches/new/?status=failure&action=repeat",
+    "/runs/batches/new/?status=failure&version=1.1.0&failure_code=CODE_3&action=repeat",
     f"/schedules/new/?skill={TEAM}/{SKILL}",
 )
 SIGNED_OUT = ("/", "/skills/", "/sign-in/", "/skills/?q=report", "/skills/listing/", "/docs/")

@@ -23,7 +23,7 @@ from worker.run_views.documents import run_document
 from worker.service.inline import execute_here
 
 pytestmark = [
-    pytest.mark.matrix(at_most=15, full_at_most=80),
+    pytest.mark.matrix(at_most=15, full_at_most=50),
     pytest.mark.django_db,
     pytest.mark.row("A1", "A2", "A3", "A5", "B1", "B2", "B3", "B8", "C5", "C8", "C10", "C11", "P5", "P11"),
 ]

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import cluster, migrated
+from tests.conftest import ROOT
 from tests.site import Site, free_port
 
 TIMES = int(os.environ.get("FAULT_TIMES", "1"))  # multiplies the number of runs and kills
@@ -50,6 +52,24 @@ def make_site(tmp_path_factory):
     yield make
     for site in sites:
         site.stop()
+
+
+@pytest.fixture
+def make_environment(tmp_path):
+    """``make_environment(code)``: the environment of subprocesses for a site without services, which is
+    migrated and on which the Python code ran.
+    """
+    own = {"SKILLQUAY_VAR": str(tmp_path / "var"), "DJANGO_SETTINGS_MODULE": "portal.settings"}
+    with cluster.corner() as corner:
+        environment = {**os.environ, **corner, **own}
+
+        def make(code):
+            migrated.lay(environment)
+            argv = [sys.executable, "manage.py", "shell", "-v0", "-c", code]
+            subprocess.run(argv, cwd=ROOT, env=environment, check=True, timeout=60)
+            return environment
+
+        yield make
 
 
 class RedisServers:

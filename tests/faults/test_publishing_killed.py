@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import cluster, migrated
+from tests import cluster
 from tests.checks import not_none
 from tests.conftest import ROOT
 from tests.faults.conftest import TIMES
@@ -26,16 +26,8 @@ KILLS = 10 * TIMES
 
 
 @pytest.fixture
-def site(tmp_path):
-    """A site of its own: environment for subprocesses, migrated, with one team."""
-    told = {"SKILLQUAY_VAR": str(tmp_path / "var"), "DJANGO_SETTINGS_MODULE": "portal.settings"}
-    make_team = "from registry.models import Team; Team.objects.create(slug='t', name='T')"
-    with cluster.corner() as corner:
-        environment = {**os.environ, **corner, **told}
-        migrated.lay(environment)
-        argv = [sys.executable, "manage.py", "shell", "-v0", "-c", make_team]
-        subprocess.run(argv, cwd=ROOT, env=environment, check=True, timeout=60)
-        yield environment
+def site(make_environment):
+    return make_environment("from registry.models import Team; Team.objects.create(slug='t', name='T')")
 
 
 def test_whatever_moment_a_publisher_dies_at_each_version_is_whole_or_absent(site):

@@ -148,3 +148,15 @@ def test_only_its_owner_revokes_a_token(browse, bob, charlie):
     assert browse(bob).post(f"/account/tokens/{token.uid}/revoke/").status_code == 302
     with pytest.raises(Refusal):
         actor_of(secret)
+
+
+@pytest.mark.row("P8")
+@pytest.mark.django_db
+def test_pages_of_the_account_lead_to_each_other(browse, alice):
+    client = browse(alice)
+    pages = [link["href"] for link in part(client.get("/account/"), "account-tabs").tags("a")]
+    assert len(pages) == 6
+    for address in pages:
+        links = part(client.get(address), "account-tabs").tags("a")
+        assert [link["href"] for link in links] == pages
+        assert [link["href"] for link in links if link.attributes.get("aria-current")] == [address]

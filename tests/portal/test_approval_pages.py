@@ -9,12 +9,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from portal.pages.approvals import pagination, views
 from portal.pages.runs.presenters.timeline import timeline
 from portal.presenters.approvals import waiting_count
 from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import Membership, Role, Rule
 from tests.checks import not_none
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import actions, codes, messages, parsed, part, parts, select
 from worker.core.display_budget import MAX_LISTED
@@ -113,8 +115,10 @@ def test_inbox_cuts_long_lists_of_permissions(waiting, browse, alice):
 
 
 def test_an_administrators_count_is_one_query_too(waiting, administrator, django_assert_num_queries):
+    actor = Actor(user=administrator)
+    assert actor.roles == {}  # read on every page
     with django_assert_num_queries(1):
-        assert waiting_count(Actor(user=administrator)) == 1
+        assert waiting_count(actor) == 1
 
 
 def test_an_owner_keeps_a_rule_and_may_undo_it(waiting, browse, alice):
@@ -337,3 +341,18 @@ def test_a_stranger_finds_nothing_and_decides_nothing(waiting, browse, charlie):
     assert codes(decide_selected(client, [waiting], "once")) == ["NOT_FOUND"]
     assert browse(None).get("/approvals/").status_code == 302
     assert Run.objects.get().status == RunStatus.WAITING_APPROVAL
+
+
+def test_list_counts_a_few_pages_ahead(waiting, browse, alice, monkeypatch):
+    monkeypatch.setattr(pagination, "_AHEAD", 1)
+    monkeypatch.setattr(views, "PAGE", 1)
+    for _ in range(4):
+        make_run(waiting.skill.latest, alice, waiting.team)
+    for run in Run.objects.exclude(pk=waiting.pk):
+        ends = timezone.now()
+        Approval.objects.create(run=run, expires_at=ends, decided_at=ends, decision="denied")
+    client = browse(alice)
+    pages = [client.get(f"/approvals/decided/?page={number}") for number in (1, 2, 3, 4, 9)]
+    lines = [select(page, "nav", class_="pages")[0].text for page in pages]
+    assert [line.split(" of ")[1].split()[0] for line in lines] == ["2+", "3+", "4+", "4", "4"]
+    assert [line.split("Page ")[1].split()[0] for line in lines] == ["1", "2", "3", "4", "4"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from portal.presenters.audit import SENTENCES
+from portal.presenters.audit import SENTENCES, sentence_of
 from registry.erasure.people import erase_person
 from registry.identity import audit, client_address
 from registry.identity.actors import Actor
@@ -151,6 +151,15 @@ def test_erased_person_is_named_in_no_entry(charlie, administrator, actor_of):
         audit.record(root, "user.invite", target)
     erase_person(charlie, root)
     assert not AuditEntry.objects.filter(target__contains="charlie").exists()
+
+
+@pytest.mark.django_db
+def test_deletion_of_memories_names_its_team(alice, team, actor_of):
+    for owner in (team, None):
+        audit.record(actor_of(alice), "memory.delete_all", owner.slug if owner else "own", team=owner)
+    of_person, of_team = AuditEntry.objects.filter(action="memory.delete_all").order_by("-pk")
+    assert sentence_of(of_team, {}).target == "docs"
+    assert sentence_of(of_person, {}).target == ""
 
 
 def test_every_recorded_action_has_a_sentence_and_a_group():

@@ -58,7 +58,9 @@ def test_a_row_says_version_date_team_type_summary_and_uses(browse, bob, private
 def counts(page, name):
     """A filter's values with their counts, as the page has them."""
     facet = next(
-        each for each in page.context["facets"] + page.context["more_facets"] if each["name"] == name
+        each
+        for each in page.context["filters"]["facets"] + page.context["filters"]["more_facets"]
+        if each["name"] == name
     )
     return {choice["value"]: choice["count"] for choice in (*facet["first"], *facet["rest"])}
 

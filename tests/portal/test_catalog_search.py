@@ -73,6 +73,16 @@ def test_best_match_is_not_listed_twice(ask, bob, weekly, public):
     listed = [row["value"] for row in parts(page, "skill")]
     assert {best, *listed} == {"docs/weekly-report", "docs/kind-review"}
     assert best not in listed
+    assert part(page, "hits").text == "1 other skill"
+
+
+def test_link_that_shows_all_skills_names_what_it_clears(ask, bob, weekly):
+    for query, text in (
+        ({"q": "weekly"}, "Clear search"),
+        ({"tag": "writing"}, "Clear filters"),
+        ({"q": "weekly", "tag": "writing"}, "Clear search and filters"),
+    ):
+        assert part(ask(bob, **query), action="clear").text == text
 
 
 def test_best_match_is_of_the_first_page_only(ask, bob, weekly):
@@ -149,10 +159,10 @@ LISTED = ("kind", "team", "tag", "language")
 
 def test_filters_that_people_understand_come_first(ask, bob, weekly, public):
     page = ask(bob)
-    assert [facet["name"] for facet in page.context["facets"]] == list(LISTED)
+    assert [facet["name"] for facet in page.context["filters"]["facets"]] == list(LISTED)
     more = part(page, "more-filters")
     assert "open" not in more.attributes
-    assert {"source", "profile"} <= {facet["name"] for facet in page.context["more_facets"]}
+    assert {"source", "profile"} <= {facet["name"] for facet in page.context["filters"]["more_facets"]}
     assert "open" in part(ask(bob, profile="agentskills"), "more-filters").attributes
 
 
@@ -166,7 +176,7 @@ def test_language_counts_the_skills_that_it_lists(ask, bob, alice, team, query):
     for name, number in counts.items():
         page = ask(bob, language=name, **query)
         assert page.context["page"].paginator.count == number
-        (facet,) = (each for each in page.context["facets"] if each["name"] == "language")
+        (facet,) = (each for each in page.context["filters"]["facets"] if each["name"] == "language")
         assert {choice["value"]: choice["count"] for choice in facet["first"]} == counts
     assert ask(bob, language="xx", **query).context["page"].paginator.count == 3
 

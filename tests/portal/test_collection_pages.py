@@ -71,6 +71,20 @@ def test_page_shows_each_person_their_skills_and_commands(browse, alice, charlie
     assert not parts(page, action="edit")
 
 
+def test_plugin_commands_install_every_skill_of_the_collection(browse, alice, start):
+    page = browse(alice).get("/collections/docs/start/")
+    for name, command in (("claude", "claude plugin install"), ("codex", "codex plugin add")):
+        shown = part(page, "install", value=f"install-{name}").text
+        assert f"{command} weekly-report@docs-start {command} kind-review@docs-start" in shown
+
+
+def test_plugin_commands_of_many_skills_are_cut(browse, alice, start, monkeypatch):
+    monkeypatch.setattr("portal.pages.collections.presenters._MAX_PLUGINS", 1)
+    shown = part(browse(alice).get("/collections/docs/start/"), "install", value="install-claude").text
+    assert "weekly-report@docs-start" in shown
+    assert "kind-review@docs-start" not in shown
+
+
 def test_list_names_visible_collections_and_own_teams(browse, alice, bob, charlie, start):
     edit.change(start, Actor(user=alice), visibility=Visibility.PRIVATE)
     page = browse(bob).get("/collections/?team=docs")

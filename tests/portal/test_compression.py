@@ -18,6 +18,8 @@ from django.test import Client, RequestFactory
 from portal.delivery import static_files
 from portal.delivery.compression import CompressionMiddleware
 from portal.streaming.waiting import WaitMiddleware
+from portal.templatetags import skillquay_fragments
+from portal.templatetags.skillquay_fragments import MAX_BYTES
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
 TEXT = b"some text that repeats itself; " * 40
@@ -151,6 +153,12 @@ def test_a_wait_reads_the_plain_document_of_a_run():
     with ThreadPoolExecutor(1) as threads:
         threads.submit(asyncio.run, WaitMiddleware(app)(scope, receive, send)).result()
     assert accepted == [None]
+
+
+@pytest.fixture(autouse=True)
+def _own_fragments(monkeypatch):
+    """Kept HTML has the addresses of static files as they were; those of a site change only at its start."""
+    monkeypatch.setattr(skillquay_fragments, "STORE", skillquay_fragments.FragmentStore(MAX_BYTES))
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from portal.pages.skill.presenters.dependencies import dependency_status
 from registry.identity.actors import Actor
-from registry.models import AuditEntry
+from registry.identity.permissions import Action, may
+from registry.models import AuditEntry, Token
 from registry.packages.read_package import read_files
 from registry.versions.publishing.publish import publish
 from tests.api.conftest import assert_error
@@ -141,6 +143,23 @@ def test_the_api_tells_the_same_and_tries_again(failed, browse, alice, charlie):
     assert browse(charlie).get(API).json()["builds"][0]["log"] == ""
     assert browse(charlie).post(API).status_code == 403
     assert browse(alice).post(API, headers={"origin": "http://testserver"}).json()["state"] == "building"
+
+
+def test_repeated_request_builds_once(failed, browse, alice):
+    key = {"Idempotency-Key": "again"}
+    assert browse(alice).post(API, "{}", "application/json", headers=key).json()["state"] == "building"
+    browse(alice).post(f"{API}/cancel", "{}", "application/json")
+    answer = browse(alice).post(API, "{}", "application/json", headers=key)
+    assert answer["Idempotency-Replayed"] == "true"
+    assert DependencyBuild.objects.get().state == "failed"
+
+
+@pytest.mark.parametrize(("scope", "may_retry"), [("publish", True), ("settings", False)])
+def test_retry_is_offered_to_actors_that_may_build(failed, alice, scope, may_retry):
+    """The button follows the rule of the endpoint."""
+    actor = Actor(user=alice, token=Token(owner=alice), scopes=frozenset({scope}))
+    status = not_none(dependency_status(failed, actor))
+    assert (status["may_retry"], may(actor, Action.RELEASE, skill=failed.skill)) == (may_retry, may_retry)
 
 
 def test_a_version_without_dependencies_has_none(public, browse, alice):

@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 from django.urls import Resolver404, resolve
 
-from portal.pages.docs.library import library
 from portal.pages.docs.outline import _GROUPS, groups
 from portal.pages.docs.rendering import page_html
-from portal.pages.docs.search import search
 from registry.api.error_response import problem_response
+from registry.documentation.library import library
+from registry.documentation.search import search
 from registry.packages.problems import CODES
 from tests.architecture.sources import ROOT
 from tests.pages import codes, is_chinese, part, parts, select

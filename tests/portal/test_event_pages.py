@@ -100,6 +100,17 @@ def test_a_secret_is_shown_once_after_making_and_after_rotating(team, browse, al
     assert parts(client.get("/events/webhooks/"), "empty")
 
 
+def test_maintainers_see_the_actions_of_a_webhook_without_opening_a_menu(team, browse, alice):
+    endpoint, _ = create(team, name="Tracker", actor=Actor(user=alice))
+    row = part(browse(alice).get("/events/webhooks/"), "endpoint")
+    opened = {
+        button["popovertarget"] for button in row.select("button") if "popovertarget" in button.attributes
+    }
+    assert opened == {f"rotate-{endpoint.uid}", f"delete-{endpoint.uid}"}
+    assert not row.select("details")
+    assert {"rotate", "confirm"} <= set(actions(row))
+
+
 @pytest.mark.row("P2")
 def test_members_see_endpoints_and_change_none(team, browse, alice, bob):
     endpoint, _ = create(team, name="Tracker", actor=Actor(user=alice))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.factories.runs import make_hostile_run, make_run
+from tests.factories.runs import add_log, make_hostile_run, make_run
 from tests.pages import part, parts, select
+from worker.core.errors import WORKER_LOST
 from worker.failures.recount import group_earlier_runs
 from worker.models import ErrorGroup
 
@@ -31,13 +32,60 @@ def test_group_leads_to_its_runs_and_back(browse, alice, run, group):
     page = browse(alice)
     row = part(page.get("/failures/"), "error-group")
     assert (row["value"], row["state"]) == (group.uid, "open")
-    assert "Kestrel <n>" in row
+    assert "Kestrel 7" in row
+    assert not row.select("span", class_="badge")
     detail = page.get(f"/failures/{group.uid}/")
     assert part(detail, "run")["value"] == run.uid
     assert part(detail, "count")["value"] == "1"
     assert "ValueError: Kestrel 7" in part(detail, "cause")
+    assert part(detail, "pattern").text.strip() == "ValueError: Kestrel <n>"
     assert part(page.get(f"/runs/?error_group={group.uid}"), "run")["value"] == run.uid
     assert part(page.get(f"/runs/{run.uid}/"), "error-group")["value"] == group.uid
+
+
+def test_group_shows_the_end_of_the_log_of_its_newest_run(browse, alice, bob, run, group):
+    page = browse(alice)
+    assert not parts(page.get(f"/failures/{group.uid}/"), "newest-run")
+    add_log(run, ("stdout", "".join(f"line {n}\n" for n in range(20))), ("stderr", "ValueError: Kestrel 7\n"))
+    newest = part(page.get(f"/failures/{group.uid}/"), "newest-run")
+    lines = [line for line in part(newest, "log-end").tags("div") if line.tags("span")]
+    assert newest["value"] == run.uid
+    assert [line["class"] for line in lines] == [*[""] * 9, "failure"]
+    assert not parts(browse(bob).get(f"/failures/{group.uid}/"), "newest-run")
+
+
+def test_versions_to_run_have_a_visible_label_and_buttons_one_size(browse, alice, group):
+    page = browse(alice).get(f"/failures/{group.uid}/")
+    (label,) = part(page, "batch-form").tags("label")
+    assert (label["for"], "class" in label.attributes) == ("to-version", False)
+    (actions,) = select(page, "div", class_="actions")
+    buttons = [*actions.select("button"), *actions.select("a", class_="button")]
+    assert len(buttons) >= 3
+    assert not [each for each in buttons if "small" in each["class"].split()]
+
+
+def test_platform_causes_are_in_the_readers_language(browse, alice, private, team):
+    timeout, lost = "The run exceeded its time limit.", WORKER_LOST.message
+    make_run(private.latest, alice, team, status="timed_out", failure_code="TIMEOUT", message=timeout)
+    make_run(private.latest, alice, team, status="lost", failure_code="WORKER_LOST", message="")
+    assert sum(group_earlier_runs()) == 2
+    page = browse(alice)
+    uids = ErrorGroup.objects.values_list("uid", flat=True)
+    addresses = ["/failures/", f"/skills/{private}/usage/", *(f"/failures/{uid}/" for uid in uids)]
+    for address in addresses:
+        text = page.get(address, headers={"Accept-Language": "zh-hans"}).text
+        assert not [each for each in (timeout, str(lost)) if each in text]
+
+
+def test_part_of_a_skills_name_narrows_the_list(browse, alice, charlie, group):
+    page = browse(alice)
+    for text, listed in (("week", 1), ("REPORT", 1), ("csv", 0), ("docs/weekly-report", 1)):
+        answer = page.get("/failures/", {"skill": text})
+        assert len(parts(answer, "error-group")) == listed, text
+        (suggested,) = select(answer, "datalist", id="skill-list")
+        assert [option["value"] for option in suggested.tags("option")] == ["docs/weekly-report"]
+    (suggested,) = select(browse(charlie).get("/failures/"), "datalist", id="skill-list")
+    assert suggested.tags("option") == []
 
 
 def test_maintainer_resolves_assigns_and_reopens(browse, alice, group):

@@ -119,7 +119,10 @@ def test_where_nothing_was_found_the_page_says_so(browse, alice, team):
 def test_what_waits_is_listed_for_those_who_review(browse, alice, bob, charlie, administrator, held):
     for person in (alice, administrator):
         row = part(browse(person).get("/held/"), "held", value="docs/sample@1.0.0")
-        assert "pipe-to-shell" in row
+        cause = row.part("cause", state="rule", value="pipe-to-shell")
+        assert cause.text
+        assert "pipe-to-shell" not in cause
+        assert bool(row.parts(action="review")) == (person != alice)
         assert (row.attributes.get("data-state") == "own") == (person == alice)
     for person in (bob, charlie):
         page = browse(person).get("/held/")

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.pages.home.presenters.runs import failures_by_skill
 from registry.core.errors import UNAVAILABLE
 from registry.identity import tokens
 from registry.identity.actors import Actor
@@ -15,6 +16,7 @@ from registry.versions.publishing.version_rows import serialize_problem
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
 from tests.pages import part, parts
+from tests.plans import plan_lines
 from worker.models import Schedule, ScheduleFiring
 from worker.protocols.errors import TIMEOUT
 
@@ -171,3 +173,14 @@ def test_schedule_needs_its_owner_while_its_newest_due_time_failed(browse, alice
     assert TIMEOUT.name in needs(alice)[0].text
     add(0.5, "started", make_run(version, alice, team))
     assert needs(alice) == []
+
+
+def test_failures_are_read_by_the_index_of_ends(version, alice, team):
+    run = make_run(version, alice, team, status="timed_out")
+    for status in ("succeeded", "cancelled", "refused"):
+        make_run(version, alice, team, status=status)
+    actor = Actor(user=alice)
+    assert [row.run for row in failures_by_skill(actor)] == [run]
+    lines = plan_lines(lambda: failures_by_skill(actor))
+    assert not lines or [line for line in lines if "run_finished" in line]
+    assert not [line for line in lines if "run_status" in line]

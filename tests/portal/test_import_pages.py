@@ -164,8 +164,10 @@ def test_an_invalid_import_shows_its_error(browse, alice, charlie, fields, field
 def test_a_failed_import_shows_its_problem(browse, alice, repository):
     client = browse(alice)
     page = client.get(_imported(client, repository, branch="nope"))
-    assert parts(page, "failure")
+    shown = part(page, "failure")
     assert codes(page) == ["GIT_REF"]
+    assert "nope" in shown.part("problem", code="GIT_REF")
+    assert "nope" in part(client.get("/imports/"), "reason")
 
 
 def test_others_learn_nothing_of_a_teams_sources(browse, alice, charlie, repository):

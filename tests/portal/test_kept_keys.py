@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from portal.streaming.kept import answers as kept
 from portal.streaming.kept.access import access_key
 from portal.streaming.kept.answers import Answer, AnswerStore
-from portal.streaming.kept.request import read_request
+from portal.streaming.kept.request import BODY_DIGEST, read_request
 from portal.streaming.kept.whole_responses import Head
 from registry.changes.numbers import ChangeLog
 from registry.identity.actors import ANONYMOUS, Actor
@@ -26,24 +28,44 @@ def _key(**changed):
     return found and (found.key, found.credential)
 
 
-@pytest.mark.parametrize(
-    "part",
-    [
-        {"path": REVIEW},
-        {"query_string": b"limit=1"},
-        {"scheme": "https"},
-        {"headers": {"host": "b"}},
-        {"headers": {"accept": "application/octet-stream"}},
-        {"headers": {"accept-language": "zh-hans"}},
-        {"headers": {"cookie": "django_language=zh-hans"}},
-        {"headers": {"authorization": "Bearer x"}},
-        {"headers": {"cookie": "sessionid=x"}},
-    ],
-    ids=str,
-)
-def test_each_part_of_a_request_is_in_its_key(part):
-    assert _key() != _key(**part)
+PARTS: list[dict[str, Any]] = [
+    {"path": REVIEW},
+    {"query_string": b"limit=1"},
+    {"headers": {"host": "b"}},
+    {"headers": {"accept": "application/octet-stream"}},
+    {"scheme": "https"},
+    {"root_path": "/prefix"},
+    {"headers": {"accept-language": "zh-hans"}},
+]
+FACADE_PARTS = [
+    *({**part, "path": part.get("path", "/npm/@a/b").replace("/api/v1/skills", "/npm/@a")} for part in PARTS),
+    {"path": "/npm/@a/b", "headers": {"x-skills-update-check": "1"}},
+    {"path": "/npm/@a/b", "headers": {"authorization": "Link x"}},
+    {"path": "/npm/@a/b", BODY_DIGEST: b"x"},
+]
+
+
+@pytest.mark.parametrize(("path", "parts"), [(REPORT, PARTS), ("/npm/@a/b", FACADE_PARTS)])
+def test_each_part_of_a_request_changes_one_part_of_its_key(path, parts):
+    """Together, they change all parts, so that no part of the key is without a test."""
+    plain, _ = _key(path=path)
+    changed = [_changed_parts(plain, _key(**part)[0]) for part in parts]
+    assert sorted(changed) == [[number] for number in range(len(plain))]
+
+
+def _changed_parts(one, other):
+    return [number for number, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1]]
+
+
+def test_credential_is_that_of_the_token_or_the_session():
+    """Other headers change neither the key nor the credential."""
     assert _key() == _key(headers={"x-request-id": "c", "user-agent": "x", "accept-encoding": "br"})
+    assert _key()[0] == _key(headers={"cookie": "django_language=en"})[0]
+    assert _key()[0] != _key(headers={"cookie": "django_language=zh-hans"})[0]
+    given = [{}, {"authorization": "Bearer x"}, {"authorization": "Bearer y"}, {"cookie": "sessionid=x"}]
+    found = [_key(headers=headers) for headers in given]
+    assert len({credential for _, credential in found}) == len(given)
+    assert {key for key, _ in found} == {_key()[0]}
 
 
 def test_requests_with_bodies_or_repeated_headers_have_no_kept_answers():
@@ -54,21 +76,30 @@ def test_requests_with_bodies_or_repeated_headers_have_no_kept_answers():
 
 
 @pytest.mark.django_db
-def test_each_part_of_the_access_is_in_its_key(team, alice, bob, charlie, administrator):
-    service = User.objects.create(username="robot", kind=UserKind.SERVICE)
-    for user in (service, User.objects.create(username="dora")):
-        Membership.objects.create(user=user, team=team, role=Role.VIEWER)
-    dora = User.objects.get(username="dora")
-    actors = [ANONYMOUS, *(Actor(user=user) for user in (alice, bob, charlie, administrator, dora, service))]
-    token = Token(owner=alice)
-    actors += [
-        Actor(user=alice, token=token, scopes=frozenset(scopes)) for scopes in (["read"], ["read", "run"])
+def test_each_part_of_the_access_changes_one_part_of_its_key(team, alice, bob):
+    """Together, they change all parts, so that no part of the key is without a test."""
+    dora, root, robot, viewer, other = (User(pk=900 + n, username=f"user{n}") for n in range(5))
+    root.is_superuser, robot.kind = True, UserKind.SERVICE
+    User.objects.bulk_create([dora, root, robot, viewer, other])
+    Membership.objects.create(user=viewer, team=team, role=Role.VIEWER)
+    session, token = Actor(user=dora), Token(owner=dora)
+    with_token = Actor(user=dora, token=token, scopes=frozenset())
+    pairs = [
+        (session, ANONYMOUS),
+        (session, Actor(user=root)),
+        (session, Actor(user=robot)),
+        (session, with_token),
+        (with_token, Actor(user=dora, token=Token(owner=dora, team=team), scopes=frozenset())),
+        (with_token, Actor(user=dora, token=token, scopes=frozenset(["read"]))),
+        (session, Actor(user=viewer)),
     ]
-    actors.append(Actor(user=alice, token=Token(owner=alice, team=team), scopes=frozenset(["read"])))
-    keys = [access_key(actor) for actor in actors]
-    assert len(set(keys)) == len(keys)
-    Membership.objects.create(user=User.objects.create(username="eve"), team=team, role=Role.MEMBER)
-    assert access_key(Actor(user=User.objects.get(username="eve"))) == access_key(Actor(user=bob))
+    changed = [_changed_parts(access_key(one), access_key(other)) for one, other in pairs]
+    assert sorted(changed) == [[number] for number in range(len(access_key(session)))]
+    assert access_key(Actor(user=other)) == access_key(session)
+    assert access_key(Actor(user=bob)) != access_key(Actor(user=alice))  # the role differs
+    scopes = [frozenset(each) for each in (["read"], ["read", "run"])]
+    keys = [access_key(Actor(user=dora, token=token, scopes=each)) for each in scopes]
+    assert keys[0] != keys[1]
 
 
 def test_least_recently_used_answers_are_dropped_first(monkeypatch):

@@ -1,4 +1,4 @@
-"""Pages are kept for anonymous visitors only, and each visitor gets tokens of the own cookie."""
+"""Pages are kept for a second, for all visitors or for one person; each gets tokens of the own cookie."""
 
 from __future__ import annotations
 
@@ -7,13 +7,18 @@ import random
 import re
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.conf import settings
-from django.http import HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.middleware import csrf
 
-from portal.streaming.kept.csrf import make_token, split_at_tokens
-from registry.models import Skill, Version
+from portal.delivery.csrf_tokens import make_token, page_token, split_at_tokens
+from portal.pages.skill.views import skill as skill_views
+from registry.changes.drafts import PAGE_S
+from registry.models import Membership, Skill, Version
 from tests.factories.skills import publish_files, tidy_files
 from tests.portal.test_kept_answers import (  # noqa: F401 - fixtures
     CSRF_TOKEN,
@@ -25,6 +30,7 @@ from tests.portal.test_kept_answers import (  # noqa: F401 - fixtures
 )
 
 pytestmark = pytest.mark.row("P9")
+_matches: Any = csrf._does_token_match  # type: ignore[attr-defined]
 PAGE = "/skills/docs/weekly-report/"
 VERSION = f"{PAGE}1.0.0/"
 PAGES = (
@@ -84,12 +90,26 @@ def test_token_matches_the_cookie_that_is_set(cookie):
     secret = value.removeprefix("csrftoken=")
     assert (name, len(secret)) == (b"set-cookie", 32)
     assert (secret == cookie) == (cookie == "a" * 32)
-    other = b"c" * 32 + b"d" * 32
-    assert split_at_tokens(b'"%b" "%b"' % (token, other), secret) == (b'"', b'" "%b"' % other)
+    assert _matches(token.decode(), secret)
     response = HttpResponse()
     response.set_cookie("csrftoken", secret, max_age=settings.CSRF_COOKIE_AGE, samesite="Lax")
     expected = response.cookies["csrftoken"].OutputString()
     assert re.sub("expires=[^;]*", "", f"{value};{others}") == re.sub("expires=[^;]*", "", expected)
+
+
+@pytest.mark.parametrize("cookie", [None, "a" * 32])
+def test_all_forms_of_a_page_have_one_token(cookie):
+    request, other = HttpRequest(), b"c" * 64
+    if cookie:
+        request.META["CSRF_COOKIE"] = cookie
+    token = page_token(request)
+    assert token == page_token(request)
+    assert _matches(token, request.META["CSRF_COOKIE"])
+    page = b'"%b" "%b" "%b"' % (token.encode(), other, token.encode())
+    assert split_at_tokens(page, request) == (b'"', b'" "%b" "' % other, b'"')
+    csrf.rotate_token(request)  # at sign-in
+    assert page_token(request) != token
+    assert _matches(page_token(request), request.META["CSRF_COOKIE"])
 
 
 @pytest.mark.parametrize(
@@ -113,21 +133,80 @@ def test_each_part_of_a_page_request_is_in_its_key(processes, page, part):
     assert _difference(processes.get(page), processes.get(page, process=None)) == []
 
 
-def test_page_is_not_kept_for_other_clients(processes, page, alice, bob):
-    """People with a session, clients with a token, visitors with messages, and scripts."""
-    processes.get(page)
-    clients = [session(alice), session(bob), bearer(alice), {"cookie": "messages=x"}, {"hx_request": "true"}]
+@pytest.mark.parametrize("path", PAGES)
+def test_page_for_a_person_is_kept_without_its_tokens(processes, page, alice, path):
+    own = session(alice)
+    processes.get(path, **own)  # stores the browser in the session
+    first = processes.get(path, **own)
+    calls = processes.calls
+    second = processes.get(path, **own)
+    assert processes.calls == calls
+    assert _difference(second, first) == []
+    assert b"alice" in second.body
+    tokens = [set(CSRF_TOKEN.findall(each.body)) for each in (first, second)]
+    assert tokens[0]
+    assert not tokens[0] & tokens[1]
+
+
+def test_each_person_gets_the_own_page(processes, page, alice, bob):
+    """Also with the same roles, because a page shows the name, the runs and the counts of one person."""
+    Membership.objects.filter(user=bob).update(role=Membership.objects.get(user=alice).role)
+    clients = [session(alice), session(bob), {}]
+    for client in clients * 3:
+        answer = processes.get(page, **client)
+        assert _difference(answer, processes.get(page, process=None, **client)) == []
+    assert b"bob" in processes.get(page, **clients[1]).body
+    assert b"alice" not in processes.get(page).body
+
+
+def test_page_is_not_kept_for_other_clients(processes, page, alice):
+    """Clients with a token, people with messages or after a change, scripts, and browsers that reload."""
+    own = session(alice)
+    for client in ({}, own, own):
+        processes.get(page, **client)
+    clients = [
+        bearer(alice),
+        {"hx_request": "true"},
+        *(
+            {"cookie": f"{start}{name}=1"}
+            for start in ("", f"{own['cookie']}; ")
+            for name in ("messages", "changed")
+        ),
+        {**own, "cache_control": "no-cache"},
+        {**own, "hx_request": "true"},
+    ]
     for client in [*clients, *clients]:
         calls = processes.calls
         answer = processes.get(page, **client)
-        assert processes.calls == calls + 1
+        assert processes.calls == calls + 1, client
         assert _difference(answer, processes.get(page, process=None, **client)) == []
-    assert b"alice" not in processes.get(page).body
 
 
-def test_page_of_a_person_is_not_given_to_visitors(processes, page, alice):
-    processes.get(page, **session(alice))
-    assert b"alice" not in processes.get(page).body
+def test_page_with_a_message_is_not_kept(processes, page, alice, monkeypatch):
+    def render(request, *args):
+        messages.info(request, "Shown once.")
+        return original(request, *args)
+
+    original = skill_views.render
+    own = session(alice)
+    processes.get(page, **own)  # stores the browser in the session
+    monkeypatch.setattr(skill_views, "render", render)
+    assert b"Shown once." in processes.get(page, **own).body
+    monkeypatch.setattr(skill_views, "render", original)
+    assert b"Shown once." not in processes.get(page, **own).body
+
+
+def test_change_marks_the_browser_of_a_person_only(client, alice, team):
+    """Kept pages may be a second old, but nobody sees the state before the own change."""
+    form = {"theme": "dark", "next": "/"}
+    assert "changed" not in client.post("/preferences/theme/", form).cookies
+    client.force_login(alice)
+    mark = client.post("/preferences/theme/", form).cookies["changed"]
+    assert mark["max-age"] > PAGE_S
+    assert mark["httponly"]
+    client.cookies.pop("changed")
+    assert "changed" not in client.get("/skills/").cookies
+    assert "changed" in client.get("/skills/docs/reports").cookies, "a redirect may be the end of a change"
 
 
 def test_equal_requests_wait_for_one_new_page(processes, page):
@@ -149,21 +228,33 @@ def test_search_page_is_not_kept(processes, page):
         assert processes.calls == calls
 
 
+@pytest.mark.parametrize("is_signed_in", [False, True])
 @pytest.mark.parametrize("path", PAGES[:2])
-def test_next_page_in_each_process_shows_the_new_state(processes, page, skills, team, alice, bob, path):  # noqa: F811
+def test_next_page_in_each_process_shows_the_new_state(
+    processes,
+    page,
+    skills,  # noqa: F811
+    team,
+    alice,
+    bob,
+    path,
+    is_signed_in,
+):
+    own = session(alice) if is_signed_in else {}
     writes = changes(skills, team, random.Random(18))
     writes["publish"] = lambda: publish_files(tidy_files("1.2.0"), team=team, user=alice, visibility="public")
     writes["describe"] = lambda: Skill.objects.filter(slug="weekly-report").update(description="Changed.")
     writes["delete"] = lambda: Version.objects.filter(number="1.0.0").delete()
     twice = ("hide", "rename", "purge", "merge", "release latest")
     names = [each for name in twice for each in (name, name)]
-    for name in (*names, "yank", "hold", "pin", "deprecate", "publish", "describe", "delete"):
+    people = ("role", "role", "username", "membership") if is_signed_in else ()
+    for name in (*names, "yank", "hold", "pin", "deprecate", "publish", "describe", *people, "delete"):
         for process in (0, 1):
-            processes.get(path, process=process)
+            processes.get(path, process=process, **own)
         writes[name]()
-        expected = processes.get(path, process=None)
+        expected = processes.get(path, process=None, **own)
         for process in (0, 1):
-            assert _difference(processes.get(path, process=process), expected) == [], name
+            assert _difference(processes.get(path, process=process, **own), expected) == [], name
 
 
 def test_kept_page_ends_after_a_second(processes, page, monkeypatch):

@@ -128,8 +128,10 @@ def test_team_page_is_for_maintainers_and_its_deliveries_can_be_replayed(failure
     assert client.post(where, form).url == where
     record.run_ended(failure, failure.pk, "succeeded", timezone.now())
     expand.expand_pending()
-    Delivery.objects.update(state="sent")
+    assert not parsed(client.get(f"{INBOX}deliveries/")).parts("response-code")
+    Delivery.objects.update(state="sent", last_status=204)
     row = parsed(client.get(f"{INBOX}deliveries/")).part("delivery", state="sent")
+    assert row.part("response-code")["value"] == "204"
     client.post(f"{INBOX}deliveries/{row['value']}/replay/")
     assert Delivery.objects.filter(replay_of__uid=row["value"], state="queued").count() == 1
     assert parsed(browse(bob).get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"

@@ -67,6 +67,18 @@ def test_only_ones_own_teams_are_offered(browse, charlie, team):
     assert not Skill.objects.exists()
 
 
+@pytest.mark.parametrize("visibility", ["", "private", "site", "public"])
+def test_check_shows_who_will_see_the_skill(browse, alice, team, visibility):
+    page = _post(browse(alice), archive=_zip(), visibility=visibility)
+    shown = part(page, "visibility", state=visibility or "private")
+    assert ("docs" in shown) == (visibility in ("", "private"))
+
+
+def test_check_shows_the_visibility_of_an_existing_skill(browse, alice, private):
+    Skill.objects.update(visibility="site")
+    assert part(_post(browse(alice), archive=_zip()), "visibility")["state"] == "site"
+
+
 def test_check_says_what_would_be_published_and_changes_nothing(browse, bob):
     page = _post(browse(bob), archive=_zip()).content.decode()
     assert part(page, "preview")["state"] == "ready"

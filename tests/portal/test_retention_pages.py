@@ -33,6 +33,21 @@ def test_policy_is_saved_after_its_preview(address, private, alice, client, admi
     assert client.post(address, {"keep_last": "0", "step": "save"}).status_code == 422
 
 
+def test_size_is_typed_and_shown_with_its_unit(client, administrator, team):
+    client.force_login(administrator)
+    address = "/teams/docs/retention/"
+    page = client.post(address, {"artifact_bytes": "1.5 GB", "step": "save"})
+    (hidden,) = select(page, "input", name="previewed")
+    (typed,) = select(page, "input", name="artifact_bytes")
+    assert typed.attributes["value"] == "1.5 GB"
+    sent = {"artifact_bytes": "1.5 GB", "step": "save", "previewed": hidden.attributes["value"]}
+    assert client.post(address, sent).status_code == 302
+    assert policy_of(team).artifact_bytes == 1_500_000_000
+    (shown,) = select(client.get(address), "input", name="artifact_bytes")
+    assert shown.attributes["value"] == "1.5 GB"
+    assert client.post(address, {"artifact_bytes": "much", "step": "save"}).status_code == 422
+
+
 def test_members_see_the_policy_without_the_form(client, bob, charlie, team):
     client.force_login(bob)
     page = client.get("/teams/docs/retention/")

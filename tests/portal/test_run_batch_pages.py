@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
+from registry.models import Version
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import actions, codes, part, parts, select
@@ -170,6 +171,26 @@ def test_run_is_repeated_on_the_newest_version(failed, version, alice, team, bro
     client, address = browse(alice), f"/runs/{failed[0].uid}/"
     assert "run-newest" not in actions(client.get(address))
     newest = publish_files(files("1.3.0"), team=team, user=alice)
-    assert "run-newest" in actions(client.get(address))
+    for yanked_at, primary in ((None, "run-again"), (timezone.now(), "run-newest")):
+        Version.objects.filter(number=failed[0].version_number).update(yanked_at=yanked_at)
+        (form,) = select(client.get(address), "form", action=f"{address}rerun/", class_="row")
+        again, other = form.tags("button")
+        assert again["action"] == primary
+        assert ("primary" in again["class"], "primary" in other["class"]) == (True, False)
     client.post(f"{address}rerun/", {"newest": "1"})
     assert Run.objects.get(rerun_of=failed[0]).version_number == newest.number
+
+
+def test_preview_of_many_skips_is_small_and_needs_few_queries(
+    version, alice, team, browse, django_assert_max_num_queries
+):
+    runs = [make_run(version, alice, team, status="failed", request={"inputs": {}}) for _ in range(60)]
+    for number, run in enumerate(runs):
+        Run.objects.filter(pk=run.pk).update(version_number=f"7.{number}.0")
+    client, address = browse(alice), "/runs/batches/new/?status=failure&action=repeat"
+    client.get(address)
+    with django_assert_max_num_queries(8):
+        page = client.get(address)
+    assert len(parts(page, "reason")) == 30
+    assert part(page, "omitted")["value"] == "30"
+    assert len(page.content) < 60_000

@@ -6,13 +6,15 @@ import textwrap
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from registry.models import Membership, Role
+from portal.pages.runs.views import form
+from registry.identity.actors import Actor
+from registry.models import Membership, ResumableUpload, Role
 from registry.packages.problems import code_named
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import is_chinese, part, parts, select
 from worker.core.display_budget import MAX_PREFILL
-from worker.models import InputFile, Run, TeamDailyUsage, TeamLimits
+from worker.models import Artifact, InputFile, Run, TeamDailyUsage, TeamLimits
 from worker.quotas.team_limits import today
 from worker.service.inline import execute_here
 
@@ -290,6 +292,20 @@ def test_argument_line_is_split_without_a_shell_and_names_its_files(browse, bob,
     assert Run.objects.latest("pk").request["arguments"] == run.request["arguments"]
 
 
+@pytest.mark.row("P3")
+def test_files_that_were_sent_in_chunks_keep_their_order(browse, bob, echo):
+    client, uids = browse(bob), []
+    for name in ("b.txt", "a.txt"):
+        body = {"name": name, "size": 3}
+        uids.append(client.post("/api/v1/uploads", body, content_type="application/json").json()["id"])
+        client.put(f"/api/v1/uploads/{uids[-1]}?offset=0", b"one", content_type="application/octet-stream")
+    values = {"arguments": "build", "rows": "0", "upload:argument_files": uids}
+    client.post("/skills/docs/echo/run/", _fields(None, **values), headers={"X-Upload": "1"})
+    run = Run.objects.get()
+    assert [use["path"].rpartition("/")[2] for use in run.files] == ["b.txt", "a.txt"]
+    assert not ResumableUpload.objects.exists()
+
+
 @pytest.mark.row("A2")
 def test_arguments_of_a_skill_with_a_schema_follow_its_form(browse, bob, weather):
     values = {"input-0": "北京", "input-1": "0", "arguments": "--city x"}
@@ -379,3 +395,12 @@ def test_strangers_sign_in_first_and_viewers_are_told_why_not(browse, bob, team,
     assert page.status_code == 403
     assert part(page, "nothing-to-run")["state"] == "role"
     assert b'name="run"' not in page.content
+
+
+def test_form_offers_files_of_the_newest_runs_only(browse, bob, team, weather, monkeypatch):
+    monkeypatch.setattr(form, "_MAX_SEARCHED", 2)
+    runs = [make_run(weather, bob, team) for _ in range(3)]
+    for run in runs:
+        Artifact.objects.create(run=run, path="report.csv", size=1, digest="sha256:1")
+    offered = form.recent_artifacts(Actor(user=bob))
+    assert [uid for uid, *_ in offered] == [runs[2].uid, runs[1].uid]

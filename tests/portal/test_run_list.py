@@ -7,11 +7,16 @@ import io
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from portal.pages.runs.forms import run_filter
 from portal.pages.runs.presenters import run_rows
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
+from registry.models import Skill
+from tests.architecture.sources import ROOT
+from tests.checks import not_none
 from tests.factories.runs import make_past_run, make_run
+from tests.factories.skills import publish_files
 from tests.pages import part, parts, select
 from worker.models import Run
 
@@ -22,6 +27,12 @@ DAY = timedelta(days=1)
 def _options(page, name):
     [found] = select(page, "select", name=name)
     return {option["value"]: option.text for option in found.tags("option")}
+
+
+def _suggestions(page):
+    """The number of runs of each skill that the filter suggests."""
+    [found] = select(page, "datalist", id="skill-list")
+    return {option["value"]: int(option.text) for option in found.tags("option")}
 
 
 def _count(options, value):
@@ -51,7 +62,8 @@ def test_filters_count_what_the_other_filters_leave(browse, bob, public, team):
 def test_filters_offer_nothing_of_hidden_runs(browse, charlie, bob, private, team):
     make_run(private.latest, bob, team, version_number="0.9.0", status="failed", failure_code="TIMEOUT")
     page = browse(charlie).get("/runs/?version=0.9.0")
-    assert [_options(page, name).keys() for name in ("skill", "team", "failure_code")] == [{""}] * 3
+    assert [_options(page, name).keys() for name in ("team", "failure_code")] == [{""}] * 2
+    assert _suggestions(page) == {}
     assert _count(_options(page, "status"), "failed") == _count(_options(page, "version"), "0.9.0") == 0
 
 
@@ -116,11 +128,85 @@ def test_days_select_the_runs_of_these_days_in_lists_and_batches(browse, bob, pu
     assert client.get("/runs/?day=9999-12-31&days=366").status_code == 200
 
 
-def test_an_invalid_filter_opens_the_filters_and_offers_no_batch(browse, bob, public, team):
+def test_an_invalid_filter_has_one_notice_and_offers_no_batch(browse, bob, public, team):
     make_run(public.latest, bob, team)
     client = browse(bob)
     assert parts(client.get("/runs/?status=succeeded"), "batch-form")
     assert "open" not in part(client.get("/runs/?status=succeeded"), "filter-fold").attributes
-    page = client.get("/runs/?status=nonsense")
-    assert "open" in part(page, "filter-fold").attributes
-    assert not parts(page, "batch-form")
+    for query, kept in (("status=nonsense", "?"), ("status=nonsense&version=1.0.0&days=0", "?version=1.0.0")):
+        page = client.get(f"/runs/?{query}")
+        assert "open" in part(page, "filter-fold").attributes
+        assert not parts(page, "batch-form")
+        assert not select(page, "ul", class_="errorlist")
+        notice = part(page, "invalid-filters")
+        assert "nonsense" in notice
+        assert ("All runs are shown." in notice) == (kept == "?")
+        assert [link["href"] for link in notice.tags("a")] == [kept]
+    assert not parts(client.get("/runs/?status=failed"), "invalid-filters")
+
+
+def test_bulk_bar_counts_the_selected_runs(browse, bob, public, team):
+    make_run(public.latest, bob, team)
+    (bar,) = select(browse(bob).get("/runs/"), "div", class_="bulk")
+    assert len(bar.tags("b")) == 1
+    styles = (ROOT / "portal/static/skillquay.css").read_text()
+    assert '.bulk b::after { content: " " counter(n); }' in styles
+    assert "td :checked { counter-increment: n; }" in styles
+
+
+@pytest.fixture
+def two_skills(public, bob, team, alice):
+    """A run of docs/kind-review and one of docs/csv-profile, whose name is “CSV 分析”."""
+    head = "---\nname: csv-profile\ndescription: Profiles tables.\nversion: 1.0.0\n---\n# Profile\n"
+    files = {"SKILL.md": head.encode(), "scripts/profile.py": b"print(1)\n"}
+    other = publish_files(files, team=team, user=alice, visibility="public").skill
+    Skill.objects.filter(pk=other.pk).update(name="CSV 分析")
+    return [make_run(not_none(skill.latest), bob, team) for skill in (public, other)]
+
+
+@pytest.mark.parametrize(("text", "listed"), [("CSV-pro", 1), ("分析", 1), ("-", 2), ("docs/csv", 0)])
+def test_part_of_a_skills_name_narrows_the_list(text, listed, browse, bob, two_skills):
+    page = browse(bob).get("/runs/", {"skill": text})
+    assert len(parts(page, "run")) == listed
+    if listed == 1:
+        assert [row["value"] for row in parts(page, "run")] == [two_skills[1].uid]
+    assert select(page, "input", name="skill")[0]["value"] == text
+
+
+def test_skill_filter_suggests_the_skills_that_the_other_filters_leave(browse, bob, two_skills):
+    client = browse(bob)
+    assert _suggestions(client.get("/runs/")) == {"docs/kind-review": 1, "docs/csv-profile": 1}
+    assert len(_suggestions(client.get("/runs/?skill=csv"))) == 2
+    assert _suggestions(client.get("/runs/?status=failed")) == {}
+
+
+def test_batch_of_a_narrowed_list_has_the_same_runs(browse, bob, two_skills):
+    client = browse(bob)
+    form = part(client.get("/runs/?skill=csv"), "batch-form")
+    assert form.select("input", name="skill")[0]["value"] == "csv"
+    batch = client.get("/runs/batches/new/?skill=csv&action=repeat")
+    assert [row["value"] for row in parts(batch, "sample")] == [two_skills[1].uid]
+    assert "skill_contains" in part(batch, "filter")["value"].split()
+
+
+def test_present_name_of_a_hidden_skill_finds_no_runs(browse, charlie, two_skills):
+    run = two_skills[1]
+    Run.objects.filter(pk=run.pk).update(caller=charlie, team=None)
+    Skill.objects.filter(pk=run.skill_id).update(slug="secret-plan", visibility="private")
+    client = browse(charlie)
+    assert len(parts(client.get("/runs/"), "run")) == 1
+    assert not parts(client.get("/runs/?skill=secret"), "run")
+
+
+def test_filters_count_statuses_periods_and_callers_in_groups(browse, bob, alice, public, team):
+    make_run(public.latest, bob, team, status="waiting_approval", started_at=None)
+    make_run(public.latest, alice, team, status="timed_out", created_at=timezone.now() - 3 * DAY)
+    page = browse(bob).get("/runs/?caller=me")
+    assert _count(_options(page, "status"), "waiting") == 1
+    assert _count(_options(page, "status"), "failure") == 0
+    assert [_count(_options(page, "caller"), value) for value in ("me", "people", "alice")] == [1, 2, 1]
+    page = browse(bob).get("/runs/?since=24h")
+    assert [_count(_options(page, "since"), value) for value in ("1h", "24h", "7d")] == [1, 1, 2]
+    assert _count(_options(page, "status"), "failure") == 0
+    page = browse(bob).get("/runs/?status=failure&caller=people")
+    assert [_count(_options(page, "caller"), value) for value in ("me", "people", "agents")] == [0, 1, 0]

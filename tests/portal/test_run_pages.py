@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+from datetime import timedelta
 
 import pytest
 
@@ -13,6 +14,8 @@ from registry.accounts import service_accounts
 from registry.identity.actors import Actor
 from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
 from tests.pages import actions, messages, part, parts, select
+from worker.daily_runs.roll_up import roll_up_all
+from worker.failures.recount import group_earlier_runs
 from worker.models import TeamLimits
 from worker.protocols.errors import SCRIPT_FAILED
 
@@ -190,6 +193,35 @@ def test_every_ending_is_explained(browse, bob, public, team, status, code, show
     assert ("stop" in actions(page)) == (status == "queued")
 
 
+def test_timed_out_run_names_its_time_limit(browse, bob, public, team):
+    failed = {"status": "timed_out", "failure_code": "TIMEOUT", "limits": {"timeout_s": 1.5}}
+    run = make_run(public.latest, bob, team, **failed)
+    assert "Ran for 2.1 s; the limit is 1.5 s" in part(browse(bob).get(f"/runs/{run.uid}/"), "time-limit")
+
+
+def test_cancelled_run_names_who_cancelled_it(browse, alice, bob, public, team):
+    names = {}
+    for person in (alice, bob):
+        run = make_run(public.latest, bob, team, status="queued", started_at=None, finished_at=None)
+        browse(person).post(f"/runs/{run.uid}/cancel/")
+        names[person.username] = part(browse(bob).get(f"/runs/{run.uid}/"), "cancelled-by")["value"]
+    assert names == {"alice": "alice", "bob": ""}  # one's own runs have no entry in the audit log
+
+
+def test_running_run_shows_the_usual_duration_of_its_version(browse, alice, bob, charlie, public, team):
+    run = make_run(public.latest, bob, team, status="running", finished_at=None)
+    assert not parts(browse(bob).get(f"/runs/{run.uid}/"), "usual-duration")
+    for seconds in (10, 20, 30):
+        at = run.created_at - timedelta(minutes=seconds)
+        fields = {"created_at": at, "started_at": at, "finished_at": at + timedelta(seconds=seconds)}
+        make_run(public.latest, bob, team, **fields)
+    roll_up_all()
+    for address in (f"/runs/{run.uid}/", f"/runs/{run.uid}/live/"):
+        assert part(browse(bob).get(address), "usual-duration")["value"] == "20000"
+    ended = make_run(public.latest, bob, team)
+    assert not parts(browse(bob).get(f"/runs/{ended.uid}/"), "usual-duration")
+
+
 def test_a_cached_answer_says_so_and_names_no_run_that_its_reader_may_not_see(
     browse, bob, charlie, public, team
 ):
@@ -346,6 +378,7 @@ def test_failed_run_leads_with_its_cause(browse, bob, public, team):
     success = make_run(public.latest, bob, team)
     first = make_run(public.latest, bob, team, cause=cause, **failed)
     run = make_run(public.latest, bob, team, cause=cause, **failed)
+    assert sum(group_earlier_runs()) == 2
     add_log(run, ("stdout", "".join(f"line {n}\n" for n in range(1, 31))))
     add_log(
         run, ("stderr", "Traceback (most recent call last):\n  File \"a.py\"\nValueError: no column 'date'\n")
@@ -361,7 +394,29 @@ def test_failed_run_leads_with_its_cause(browse, bob, public, team):
     assert [line["class"] for line in lines[-4:]] == ["", "failure", "failure", "failure"]
     assert part(page, "last-success")["value"] == success.uid
     assert part(page, "first-failure")["value"] == first.uid
-    assert part(page, "similar-failures")["value"] == "1"
+    similar = part(page, "similar-failures")
+    group = part(page, "error-group")["value"]
+    assert similar["value"] == "1"
+    assert [a["href"] for a in similar.tags("a")] == [f"/failures/{group}/", f"/runs/{first.uid}/"]
+    assert part(browse(bob).get(f"/failures/{group}/"), "count")["value"] == "2"
+
+
+def test_failed_run_names_the_version_that_failed_first(browse, bob, public, team):
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED"}
+    success = make_run(public.latest, bob, team, version_number="0.0.9")
+    run = make_run(public.latest, bob, team, **failed)
+    page, number = browse(bob).get(f"/runs/{run.uid}/"), public.latest.number
+    assert part(page, "first-failed-version")["value"] == number
+    assert f"0.0.9 succeeded (#{success.number})" in part(page, "first-failed-version")
+    assert [a["href"] for a in part(page, "last-success").tags("a")] == [
+        f"/skills/{public}/diff/0.0.9..{number}/",
+        f"/runs/{success.uid}/compare/{run.uid}/",
+    ]
+    success = make_run(public.latest, bob, team)
+    run = make_run(public.latest, bob, team, **failed)
+    page = browse(bob).get(f"/runs/{run.uid}/")
+    assert not parts(page, "first-failed-version")
+    assert len(part(page, "last-success").tags("a")) == 1
 
 
 def test_cause_of_a_failure_is_hidden_without_access(browse, charlie, bob, public):

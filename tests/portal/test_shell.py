@@ -11,6 +11,7 @@ from tests.architecture.sources import ROOT
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
 from tests.pages import parsed, part, parts, select
+from tests.plans import whole_reads
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P11")]
 STATIC = ROOT / "portal/static"
@@ -93,3 +94,25 @@ def test_styles_use_four_text_sizes():
         re.findall(r"font(?:-size)?: *[^;]*?([\d.]+(?:rem|em|px))\b", text.partition("@layer base")[2])
     )
     assert sizes <= {"11px"}, "use --meta, --body, --section or --title; 11px is for charts"
+
+
+@pytest.mark.parametrize("text", ["weekly-report", "#1"])
+def test_palette_finds_runs_along_an_index(browse, team, alice, text):
+    version = publish_files(tidy_files(), team=team, user=alice)
+    make_run(version, alice, team, number=1)
+    client = browse(alice)
+    assert not [line for line in whole_reads(lambda: _found(client, text)) if "worker_run" in line]
+
+
+def test_palette_finds_runs_of_deleted_skills_and_the_newest_runs_of_each_name(browse, team, alice):
+    version = publish_files(tidy_files(), team=team, user=alice)
+    old, *newer = [make_run(version, alice, team) for _ in range(7)]
+    deleted = make_run(version, alice, team, skill=None, skill_label="docs/gone")
+    client = browse(alice)
+    for text in ("gone", "docs/gone"):
+        assert _found(client, text) == {f"/runs/{deleted.uid}/"}
+    assert _found(client, "other/gone") == set()
+    for text in ("weekly-report", "docs/weekly-report"):
+        runs = {each for each in _found(client, text) if each.startswith("/runs/")}
+        assert runs == {f"/runs/{run.uid}/" for run in newer}
+        assert f"/runs/{old.uid}/" not in runs

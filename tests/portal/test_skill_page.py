@@ -329,3 +329,15 @@ def test_pin_button_shows_whether_the_skill_is_pinned(browse, bob, public):
     pressed.append(select(client.get(page), "button", **{"data-action": "pin"})[0]["aria-pressed"])
     assert pressed == ["false", "true"]
     assert not select(browse(None).get(page), "button", **{"data-action": "pin"})
+
+
+@pytest.mark.row("P1")
+def test_link_to_install_links_names_the_skill(browse, alice, private):
+    for path in (SKILL, f"{SKILL}1.2.0/"):
+        link = select(browse(alice).get(path), "a", **{"data-action": "install-link"})[0]
+        assert link["href"].endswith(f"?target={private}")
+
+
+@pytest.mark.row("P1")
+def test_link_to_install_links_is_hidden_from_anonymous_users(browse, public):
+    assert not select(browse().get("/skills/docs/kind-review/"), "a", **{"data-action": "install-link"})

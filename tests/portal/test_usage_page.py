@@ -1,21 +1,30 @@
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 from urllib.parse import urljoin
 
 import pytest
 from django.utils import timezone
 
-from registry.models import User, UserKind
+from portal.pages.usage.presenters import version_lines
+from registry.identity.actors import Actor
+from registry.models import User, UserKind, Version
+from registry.models.identity import new_uid
 from registry.usage import recording
 from tests.factories.runs import make_past_run, make_run
 from tests.factories.skills import publish_files, tidy_files
-from tests.pages import part, parts, select
+from tests.pages import actions, part, parts, select
+from worker.daily_runs.run_counts import count_runs
 from worker.failures.recount import group_earlier_runs
 from worker.models import DailyRuns, Run
+from worker.models.daily_runs import TOTAL_KEY
+from worker.run_views import callers
+from worker.run_views.statistics import RunDay
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D9", "P6")]
 ADDRESS = "/skills/docs/weekly-report/usage/"
+MAX_BYTES = 60_000
 
 
 @pytest.fixture
@@ -107,8 +116,23 @@ def test_lines_show_success_rate_and_durations_of_each_version_with_releases(bro
     assert any("1.3.0 P95: 2.0 s" in each for each in named)
     points = [link["href"] for link in durations.tags("a") if "version=1.2.0" in link["href"]]
     assert points
-    rows = [[cell.text for cell in row.tags("td")] for row in part(page, "weekly-values").tags("tr")]
+    values = browse(bob).get(f"{ADDRESS}?values=weeks")
+    rows = [[cell.text for cell in row.tags("td")] for row in part(values, "weekly-values").tags("tr")]
     assert rows.count(["1.3.0", "1", "1", "50%", "2.0 s", "2.0 s"]) == 2
+
+
+def test_releases_whose_labels_would_overlap_keep_those_of_the_newest():
+    today = timezone.now()
+    days = [RunDay(today.date() - timedelta(days=89 - n), count_runs([]), Counter()) for n in range(90)]
+    ages = {"1.0.0": 80, "1.1.0": 70, "1.2.0": 66, "1.3.0": 20, "1.3.1": 1}
+    versions = [(number, today - timedelta(days=age)) for number, age in ages.items()]
+    labels = {each.number: each.label for each in version_lines.releases(versions, days).newest}
+    assert labels == {"1.0.0": "1.0.0", "1.1.0": "", "1.2.0": "1.2.0", "1.3.0": "1.3.0", "1.3.1": ""}
+
+
+def test_vertical_axes_name_their_unit(browse, bob, used):
+    page = browse(bob).get(ADDRESS)
+    assert {"4 runs", "4 uses"} <= {span.text for span in select(page, "span", class_="nowrap")}
 
 
 def test_causes_lead_to_their_error_groups(browse, bob, alice, used, team):
@@ -139,16 +163,82 @@ def test_callers_are_people_agents_and_service_accounts_whose_runs_the_reader_ca
 def test_page_of_a_skill_with_many_runs_is_small_and_needs_few_queries(
     browse, bob, used, team, django_assert_max_num_queries
 ):
-    version, client = used.latest, browse(bob)
+    client, numbers = browse(bob), [used.latest.number, "1.1.0", "1.0.0"]
     DailyRuns.objects.bulk_create(
         DailyRuns(
-            skill=used, day=(timezone.now() - timedelta(days=days)).date(), version_number=version.number,
-            team_key=team.pk, caller_key=bob.pk, status=status, runs=1 + days % 7, durations={"2000": 3},
+            skill=used, day=(timezone.now() - timedelta(days=days)).date(), version_number=number,
+            team_key=TOTAL_KEY, caller_key=TOTAL_KEY, runs=3 * (1 + days % 7), durations={"2000": 3},
+            outcomes={status: {"": 1 + days % 7} for status in ("succeeded", "failed", "timed_out")},
         )
         for days in range(90)
-        for status in ("succeeded", "failed")
+        for number in numbers
     )  # fmt: skip
     client.get(ADDRESS)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(8):
         page = client.get(ADDRESS)
-    assert len(page.content) < 62_000
+    assert len(parts(page, "version-statistics")) == 3
+    assert len(page.content) < MAX_BYTES
+    values = client.get(f"{ADDRESS}?values=weeks")
+    assert len(part(values, "weekly-values").tags("tr")) > 4 * 90 // 7
+    assert len(values.content) < MAX_BYTES
+
+
+@pytest.fixture
+def fifty_versions(used, alice, bob, team):
+    """Versions 2.0.0 to 2.49.0 with daily runs for 90 days, three failure codes and uses each."""
+    first = used.latest
+    for number in range(50):
+        row = Version.objects.get(pk=first.pk)
+        row.pk, row.uid, row.number, row.precedence = (
+            None,
+            new_uid(),
+            f"2.{number}.0",
+            f"{first.precedence}{number:02}",
+        )
+        row.digest = f"sha256:{number:064}"
+        row.save()
+        Version.objects.filter(pk=row.pk).update(created_at=timezone.now() - timedelta(days=number))
+        recording.record_use(used, f"user:{number}", "run", version=row.number)
+        for code in ("SCRIPT_FAILED", "SCRIPT_OUTPUT_INVALID", "SECRET_NOT_GRANTED"):
+            make_past_run(row, bob, team, 1, status="failed", failure_code=code, is_counted=False)
+    DailyRuns.objects.bulk_create(
+        DailyRuns(
+            skill=used, day=(timezone.now() - timedelta(days=days)).date(), version_number=f"2.{number}.0",
+            team_key=TOTAL_KEY, caller_key=TOTAL_KEY, runs=3 * (1 + days % 7), durations={"2000": 3},
+            outcomes={status: {"": 1 + days % 7} for status in ("succeeded", "failed", "timed_out")},
+        )
+        for days in range(90)
+        for number in range(50)
+    )  # fmt: skip
+    return used
+
+
+def test_page_of_fifty_versions_shows_three_and_has_less_than_60_kb(browse, bob, fifty_versions):
+    client = browse(bob)
+    client.get(ADDRESS)
+    page = client.get(ADDRESS)
+    assert len(page.content) < MAX_BYTES
+    assert len(parts(page, "version-statistics")) == len(part(page, "uses-by-version").tags("tr")[1:]) == 3
+    assert {"rates"} <= {figure.attributes.get("data-part") for figure in select(page, "figure")}
+    assert "all-versions" in actions(page)
+    assert len(client.get(f"{ADDRESS}?values=weeks").content) < MAX_BYTES
+
+
+def test_all_of_fifty_versions_have_pages_of_less_than_60_kb(browse, bob, fifty_versions):
+    client, seen, uses = browse(bob), [], []
+    for number in (1, 2, 3):
+        page = client.get(f"{ADDRESS}?values=versions&versions={number}&uses={number}")
+        assert len(page.content) < MAX_BYTES
+        seen += [row["value"] for row in parts(page, "version-statistics")]
+        uses += [row.tags("a")[0].text for row in part(page, "uses-by-version").tags("tr")[1:]]
+        assert part(page, "durations")
+    assert len(seen) == len(set(seen)) == 51
+    assert set(uses) >= {f"2.{number}.0" for number in range(50)}
+
+
+def test_callers_are_those_of_the_newest_runs(browse, alice, bob, charlie, team, public, monkeypatch):
+    monkeypatch.setattr(callers, "MAX_RUNS", 2)
+    for user in (charlie, bob, alice):
+        make_run(public.latest, user, team)
+    found = callers.callers_of(public, Actor(user=alice))
+    assert ([row.name for row in found.rows], found.is_cut) == (["alice", "bob"], True)

@@ -10,7 +10,7 @@ from registry.models import AuditEntry, Skill
 from registry.versions.lifecycle import yank as publishing_yank
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files, tidy_files
-from tests.pages import part, parts, select
+from tests.pages import actions, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P1")]
 SKILL = "/skills/docs/weekly-report/"
@@ -98,6 +98,22 @@ def test_a_yank_is_struck_through_with_its_reason_and_can_be_undone(browse, alic
     assert "Counts twice." in listing
     client.post(f"{SKILL}1.3.0/unyank/")
     assert "<s>" not in client.get(f"{SKILL}versions/").text
+
+
+def test_buttons_name_a_version_that_is_not_the_latest(browse, alice, two):
+    client = browse(alice)
+    assert part(client.get(f"{SKILL}1.2.0/"), action="run").text == "Run 1.2.0"
+    for address in (f"{SKILL}1.3.0/", SKILL):
+        assert part(client.get(address), action="run").text == "Run"
+
+
+def test_purge_page_has_no_other_actions_and_suggests_no_second_yank(browse, alice, two):
+    client = browse(alice)
+    page = client.get(f"{SKILL}1.2.0/purge/")
+    assert {"run", "schedule", "edit", "pin"}.isdisjoint(actions(page))
+    assert "yank it instead" in page.text
+    client.post(f"{SKILL}1.2.0/yank/", {"reason": "Counts twice."})
+    assert "yank it instead" not in client.get(f"{SKILL}1.2.0/purge/").text
 
 
 def test_yanked_version_leads_to_the_runs_that_used_it(browse, alice, bob, team, two):

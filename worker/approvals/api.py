@@ -12,7 +12,7 @@ from worker.api.documents.runs import RunDoc
 from worker.approvals import decide as deciding
 from worker.approvals import requests
 from worker.core.display_budget import MAX_ROWS
-from worker.models import ApprovalDecision, Run
+from worker.models import Approval, ApprovalDecision
 from worker.run_views.documents import run_document
 
 operation = Operations("runs")
@@ -93,12 +93,13 @@ class Approvals(Endpoint):
     def get(self, request: Request) -> HttpResponse:
         """Lists approval requests of your runs and your teams' runs, newest first; administrators get all."""
         query = read_query(ApprovalsQuery, request)
-        rows = requests.filter_approvals(requests.approvals(self.actor), query)
-        runs = Run.objects.filter(approval__in=rows).only("uid")
-        found, cursor = pagination.newest_first(runs, pagination.read_page("approvals", query, kinds=(str,)))
-        page = rows.filter(run__in=found).order_by("-run__uid")
+        rows = requests.approvals(self.actor)
+        keys = requests.filter_approvals(Approval.objects.visible_to(self.actor), query).only("pk")
+        found, cursor = pagination.last_first(keys, pagination.read_page("approvals", query, kinds=(int,)))
+        page = rows.filter(pk__in=[each.pk for each in found]).order_by("-pk")
+        names = requests.exact_rule_names(found, self.actor)
         items = [
-            requests.approval_row(approval, self.actor, max_names=MAX_ROWS)
+            requests.approval_row(approval, self.actor, names=names, max_names=MAX_ROWS)
             for approval in page.iterator(chunk_size=_ROWS_AT_ONCE)
         ]
         return etag.document_response(request, page_document(items, cursor))

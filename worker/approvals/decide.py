@@ -184,10 +184,14 @@ def _caller(run: Run) -> Actor:
     """The actor that started the run, with the token's current scopes.
 
     Tokens of webhooks and schedules are not stored, so a run without a token gets the actor of its schedule
-    or webhook. Raises WEBHOOK_GONE if the webhook was deleted, and the refusals of ``run_as.actor_of``.
+    or webhook. Raises WEBHOOK_GONE if the webhook was deleted, TOKEN_INVALID if the token was, and the
+    refusals of ``run_as.actor_of``.
     """
     if run.token is None:
-        return run_as.actor_of_run(run) or webhooks.actor_of_run(run.uid)
+        actor = run_as.actor_of_run(run) or webhooks.actor_of_run(run.uid)
+        if actor is None:
+            raise TOKEN_INVALID.refusal()
+        return actor
     return Actor(user=run.caller, token=run.token, scopes=frozenset(run.token.scopes))
 
 

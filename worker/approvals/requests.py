@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef
 
 from registry.core.addresses import absolute_url
 from registry.core.errors import NOT_FOUND
@@ -37,8 +37,7 @@ def filter_approvals(rows: ApprovalQuerySet, query: Mapping[str, Any]) -> Approv
     The state is ``waiting`` or ``decided``; the latter includes expired and cancelled requests.
     """
     if state := query.get("state"):
-        waiting = Q(run__status=RunStatus.WAITING_APPROVAL)
-        rows = rows.filter(waiting if state == "waiting" else ~waiting)
+        rows = rows.waiting() if state == "waiting" else rows.exclude(run__status=RunStatus.WAITING_APPROVAL)
     if skill := query.get("skill"):
         rows = rows.filter(run__in=Run.objects.of_skill(skill))
     if team := query.get("team"):
@@ -47,14 +46,15 @@ def filter_approvals(rows: ApprovalQuerySet, query: Mapping[str, Any]) -> Approv
 
 
 def exact_rule_names(rows: Iterable[Approval], actor: Actor) -> dict[int, str]:
-    """Maps each approval's id to the name of its skill, for a rule that matches exactly that skill.
+    """Maps each approval's primary key to the name of its skill, for a rule that matches exactly that skill.
 
-    Omits approvals of runs without a team, and of skills that were deleted or that the actor can't see.
+    Omits approvals of runs without a team, and of skills that were deleted or that the actor can't see. Looks
+    each skill up, because SQLite would otherwise read all visible skills first.
     """
-    named = {row.pk: row.run.skill for row in rows if row.run.skill and row.run.team_id}
-    visible = Skill.objects.visible_to(actor).filter(pk__in={skill.pk for skill in named.values()})
-    known = set(visible.values_list("pk", flat=True)) if named else set()
-    return {key: str(skill) for key, skill in named.items() if skill.pk in known}
+    found = Approval.objects.filter(pk__in=[row.pk for row in rows], run__team__isnull=False)
+    named = found.filter(Exists(Skill.objects.visible_to(actor).filter(pk=OuterRef("run__skill"))))
+    columns = named.values_list("pk", "run__skill__team__slug", "run__skill__slug")
+    return {key: f"{team}/{slug}" for key, team, slug in columns}
 
 
 def exact_rule_name(approval: Approval, actor: Actor) -> str | None:
@@ -69,12 +69,19 @@ def state_of(approval: Approval) -> str:
     return approval.decision or "cancelled"
 
 
-def approval_document(approval: Approval, actor: Actor, *, max_names: int | None = None) -> dict[str, Any]:
+def approval_document(
+    approval: Approval,
+    actor: Actor,
+    *,
+    names: Mapping[int, str] | None = None,
+    max_names: int | None = None,
+) -> dict[str, Any]:
     """The approval's state, requested permissions and decision as a document of the API.
 
-    ``max_names`` limits the names of each kind of permission, for lists.
+    For lists, ``names`` is what ``exact_rule_names`` returns for all of them, and ``max_names`` limits the
+    names of each kind of permission.
     """
-    exact = exact_rule_name(approval, actor)
+    exact = (exact_rule_names([approval], actor) if names is None else names).get(approval.pk)
     requested, added = approval.requested_permissions, approval.added_permissions
     return {
         "state": state_of(approval),
@@ -93,7 +100,13 @@ def approval_document(approval: Approval, actor: Actor, *, max_names: int | None
     }
 
 
-def approval_row(approval: Approval, actor: Actor, *, max_names: int | None = None) -> dict[str, Any]:
+def approval_row(
+    approval: Approval,
+    actor: Actor,
+    *,
+    names: Mapping[int, str] | None = None,
+    max_names: int | None = None,
+) -> dict[str, Any]:
     """The approval's document, with the run that it is about."""
     run = approval.run
     return {
@@ -106,7 +119,7 @@ def approval_row(approval: Approval, actor: Actor, *, max_names: int | None = No
         "token": run.token_name or None,
         "run_status": run.status,
         "created_at": rfc3339(run.created_at),
-        **approval_document(approval, actor, max_names=max_names),
+        **approval_document(approval, actor, names=names, max_names=max_names),
     }
 
 

@@ -119,7 +119,7 @@ def write_live(
 ) -> bool:
     """Stores log, progress and steps of a running attempt.
 
-    If its claim was lost, stores nothing and returns False. ``size`` is the length of the whole log in bytes,
+    If its claim was lost, stores nothing and returns False. ``size`` is the length of the full log in bytes,
     ``steps`` are all steps of the platform. ``skill_steps`` are only the skill's new steps, and ``first_seq``
     is the ``seq`` of the first of them.
     """

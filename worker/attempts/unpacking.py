@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import cast
 
 from django.conf import settings
 
+from registry.core.sql import Reads, reader
 from registry.models import File, Version
 from registry.packages.archive.repack import unpack
 from registry.packages.manifest.manifest import manifest_of
@@ -25,6 +25,7 @@ from worker.sandbox.policy import CheckStop
 
 UNUSED_RETENTION_S = 7 * 24 * 3600.0
 _MARK_INTERVAL_S = 3600.0  # a use updates the folder's modification time only after this time
+_MAX_OPENED = 256
 
 
 @dataclass(frozen=True)
@@ -40,43 +41,50 @@ class UnpackedPackage:
         return (self.folder / path).read_bytes()
 
 
-def open_package(digest: str, *, check_stop: CheckStop | None = None) -> UnpackedPackage:
+_opened: dict[Path, UnpackedPackage] = {}  # complete packages that this process has opened, by folder
+
+
+@reader
+def open_package(digest: str, *, check_stop: CheckStop | None = None) -> Reads[UnpackedPackage]:
     """Returns the package with that digest; unpacks it if it is not complete on this machine.
 
     Raises PACKAGE_MISSING if no version has the digest, and CANCELLED if ``check_stop`` reports a reason
     during unpacking. Also raises errors of the storage, such as BLOB_MISSING.
     """
     folder = _root() / digest.partition(":")[2]
-    if not mark_used(folder) or not _is_complete(digest, folder):  # never unpacked or already swept
-        _load_package.cache_clear()
-        _is_complete.cache_clear()
-        if not _has_version(folder.name):
-            raise PACKAGE_MISSING.refusal()
+    is_unpacked = mark_used(folder)
+    if is_unpacked and (package := _opened.get(folder)):
+        return package
+    versions = Version.objects.filter(digest=digest).order_by("pk").values_list("manifest", "profile")[:1]
+    files = File.objects.filter(version__digest=digest).values_list("path", "size")
+    yield versions, files
+    if not versions:
+        raise PACKAGE_MISSING.refusal()
+    if not is_unpacked or not _is_complete(folder, files):  # never unpacked or already swept
         if check_stop:
             run_cancellable(lambda _go_on: _unpack(digest, folder), check_stop)
         else:
             _unpack(digest, folder)
-    return _load_package(digest, folder)
-
-
-@lru_cache(maxsize=256)
-def _load_package(digest: str, folder: Path) -> UnpackedPackage:
-    version = Version.objects.filter(digest=digest).values("manifest", "profile").first()
-    if version is None:
-        raise PACKAGE_MISSING.refusal()
+    ((manifest, profile),) = versions
     paths = tuple(sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()))
-    return UnpackedPackage(
-        folder, paths, manifest_of(version["manifest"]), cast("Profile", version["profile"])
-    )
+    package = UnpackedPackage(folder, paths, manifest_of(manifest), cast("Profile", profile))
+    _remember(package)
+    return package
 
 
-@lru_cache(maxsize=256)
-def _is_complete(digest: str, folder: Path) -> bool:
+def _remember(package: UnpackedPackage) -> None:
+    """Keeps the package in this process; forgets the oldest ones if there are too many."""
+    for folder in list(_opened)[: 1 - _MAX_OPENED]:
+        _opened.pop(folder, None)  # another thread may have been faster
+    _opened[package.folder] = package
+
+
+def _is_complete(folder: Path, files: Iterable[tuple[str, int]]) -> bool:
     """Whether all files have their full size; removes the folder if not.
 
     After a power failure soon after unpacking, files can exist without their content.
     """
-    for path, size in File.objects.filter(version__digest=digest).values_list("path", "size"):
+    for path, size in files:
         with suppress(FileNotFoundError):
             if (folder / path).stat().st_size == size:
                 continue
@@ -159,7 +167,7 @@ def sweep(*, now: float | None = None) -> int:
 
 def remove_package(digest: str) -> None:
     """Removes a purged package from this machine; other machines remove it in ``sweep_purged``."""
-    _load_package.cache_clear()
+    _opened.clear()
     remove_folder(_root() / digest.partition(":")[2])
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal
 
-from registry.core.sql import Reads, gather, reader, reads_of
+from django.db.models import QuerySet
+
+from registry.core.sql import Reads, gather, prepared, reader, reads_of
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.models import Version
@@ -64,16 +66,27 @@ def case_results(version: Version, actor: Actor) -> Reads[CaseResults]:
     The state is unknown for a run that the actor can't read or whose content was erased.
     """
     require(actor, Action.SETTINGS, skill=version.skill)
-    found = CaseResult.objects.filter(version=version)
+    found = _results_of(version.pk)
     packaged, _found = yield from gather(cases_of.reads(version), reads_of(found))
     results = {row.name: row for row in found}
-    keys = [row.run_id for row in found if row.run_id]
-    runs, files = Run.objects.readable_by(actor).filter(pk__in=keys), Artifact.objects.filter(run__in=keys)
-    artifacts = files.values_list("run_id", "path")
-    yield runs, artifacts
-    readable = {run.pk: run for run in runs}
-    rows = tuple(_row(case, results.get(case.name), readable, list(artifacts)) for case in packaged.cases)
+    runs, artifacts = yield from _runs([row.run_id for row in found if row.run_id], actor)
+    rows = tuple(_row(case, results.get(case.name), runs, artifacts) for case in packaged.cases)
     return CaseResults(rows, packaged.problems)
+
+
+def _runs(keys: Sequence[int], actor: Actor) -> Reads[tuple[dict[int, Run], list[tuple[int, str]]]]:
+    """Those runs that the actor can read, and the run and path of the artifacts of all."""
+    if not keys:
+        return {}, []
+    runs = Run.objects.readable_by(actor).filter(pk__in=keys)
+    artifacts = Artifact.objects.filter(run__in=keys).values_list("run_id", "path")
+    yield runs, artifacts
+    return {run.pk: run for run in runs}, list(artifacts)
+
+
+@prepared
+def _results_of(version: int) -> QuerySet[CaseResult]:
+    return CaseResult.objects.filter(version_id=version)
 
 
 def _row(

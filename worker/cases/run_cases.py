@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from registry.core.sql import Reads, reader
+from django.db.models import QuerySet
+
+from registry.core.sql import Reads, prepared, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
-from registry.models import Version
+from registry.models import File, Version
 from registry.packages.checks.cases import CASES_YAML, PackagedCase, PackagedCases, parse_cases
 from registry.packages.problems import Refusal
 from registry.versions.publishing.version_rows import serialize_problem
@@ -20,10 +22,15 @@ from worker.runs.request import request_run
 @reader
 def cases_of(version: Version) -> Reads[PackagedCases]:
     """The test cases in the version's package; empty if the package has no file ``CASES_YAML``."""
-    yield (found := version.files.filter(path=CASES_YAML))
+    yield (found := _case_files(version.pk))
     if not found:
         return PackagedCases()
     return parse_cases(open_package(version.digest).read(CASES_YAML))
+
+
+@prepared
+def _case_files(version: int) -> QuerySet[File, int]:
+    return File.objects.filter(version_id=version, path=CASES_YAML).values_list("pk", flat=True)
 
 
 def run_cases(version: Version, actor: Actor) -> None:

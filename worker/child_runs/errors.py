@@ -10,12 +10,12 @@ CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403
     _("Add %(name)s to `requires` in SKILL.md, then publish a new version."),
 )
 SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
-    _("This skill is internal: other skills and the API can start it, but pages can't."),
+    _("This skill is internal: other skills and the API can start it, but it can't be started on a page."),
     _("Run a skill that requires this skill, or use POST /api/v1/runs."),
 )
 CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
     _("Can't start a child run: child runs can be nested at most %(most)s levels deep."),
-    _("Change the skills so that fewer of them start each other in a chain."),
+    _("Shorten the chain: change the skills so that fewer of them start another skill."),
 )
 CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
     _("Can't start a child run: the root run's limit is used up (%(what)s)."),

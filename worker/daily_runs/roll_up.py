@@ -12,6 +12,7 @@ from django.db import connection, transaction
 
 from registry.core.sql import Reads, reader
 from worker.models import Attempt, DailyRuns, Run
+from worker.models.daily_runs import TOTAL_KEY
 from worker.queue.states import ENDED
 
 BATCH = 1000
@@ -33,6 +34,7 @@ class Key(NamedTuple):
 @dataclass
 class Figures:
     runs: int = 0
+    outcomes: dict[str, Counter[str]] = field(default_factory=dict)  # of a total
     durations: Counter[str] = field(default_factory=Counter)
     cpu_ms: int = 0
     peak_cpu_ms: int = 0
@@ -51,7 +53,8 @@ def roll_up(limit: int = BATCH) -> int:
     with transaction.atomic():
         locked = uncounted.select_for_update(skip_locked=skip_locked, no_key=True, of=("self",))
         keys = list(locked.order_by("pk").values_list("pk", flat=True)[:limit])
-        for key, figures in sorted(figures_of(keys).items()):
+        found = figures_of(keys)
+        for key, figures in sorted((found | totals_of(found)).items()):
             _add(key, figures)
         Run.objects.filter(pk__in=keys).update(is_counted=True)
     return len(keys)
@@ -101,13 +104,31 @@ def figures_of(runs: Sequence[int]) -> Reads[dict[Key, Figures]]:
     return dict(found)
 
 
+def totals_of(found: Mapping[Key, Figures]) -> dict[Key, Figures]:
+    """The sums over all teams, callers and outcomes, with ``TOTAL_KEY`` in place of team and caller."""
+    totals: defaultdict[Key, Figures] = defaultdict(Figures)
+    for key, figures in found.items():
+        every = key._replace(team_key=TOTAL_KEY, caller_key=TOTAL_KEY, status="", failure_code="")
+        total = totals[every]
+        total.runs += figures.runs
+        total.outcomes.setdefault(key.status, Counter())[key.failure_code] += figures.runs
+        total.durations.update(figures.durations)
+        total.cpu_ms += figures.cpu_ms
+        total.peak_cpu_ms = max(total.peak_cpu_ms, figures.peak_cpu_ms)
+        total.peak_memory = max(total.peak_memory, figures.peak_memory)
+        for host, (allowed, refused) in figures.hosts.items():
+            total.hosts[host][0] += allowed
+            total.hosts[host][1] += refused
+    return dict(totals)
+
+
 def rounded_duration(started: datetime | None, finished: datetime | None) -> str | None:
-    """The duration in milliseconds, rounded to three significant digits so that a day has few different
+    """The duration in milliseconds, rounded to two significant digits so that a day has few different
     values.
     """
     if started is None or finished is None:
         return None
-    return f"{float(f'{(finished - started) / timedelta(milliseconds=1):.3g}'):g}"
+    return f"{float(f'{(finished - started) / timedelta(milliseconds=1):.2g}'):g}"
 
 
 def _add_attempt(figures: Figures, sandbox: Mapping[str, Any], network: Sequence[Mapping[str, Any]]) -> None:
@@ -134,6 +155,8 @@ def _add(key: Key, figures: Figures) -> None:
     rows = DailyRuns.objects.select_for_update(of=("self",), no_key=True)
     row = rows.filter(**key._asdict()).first() or DailyRuns(**key._asdict())
     row.runs += figures.runs
+    for status, codes in figures.outcomes.items():
+        row.outcomes[status] = dict(Counter(row.outcomes.get(status, {})) + codes)
     row.durations = dict(Counter(row.durations) + figures.durations)
     row.cpu_ms += figures.cpu_ms
     row.peak_cpu_ms = max(row.peak_cpu_ms, figures.peak_cpu_ms)

@@ -16,7 +16,7 @@ SUBSCRIPTION_ADDRESS_NOT_USED = declare("SUBSCRIPTION_ADDRESS_NOT_USED", lambda 
     _("Leave the address out; your own e-mail goes to your account's address."),
 )
 SUBSCRIPTION_NOT_TESTABLE = declare("SUBSCRIPTION_NOT_TESTABLE", http=409)(
-    _("Can't send a test: an inbox has no address that can fail."),
+    _("Can't send a test: an inbox subscription has no address to test."),
     _("Send a test to a subscription with another channel."),
 )
 SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, least: ...)(
@@ -28,7 +28,7 @@ SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, l
 )
 SUBSCRIPTION_EMAIL_MISSING = declare("SUBSCRIPTION_EMAIL_MISSING")(
     _("Can't subscribe by e-mail: your account has no e-mail address."),
-    _("Add one on your account page, then try again."),
+    _("Add an e-mail address on your account page, then try again."),
 )
 SUBSCRIPTION_INBOX_EXISTS = declare("SUBSCRIPTION_INBOX_EXISTS", http=409)(
     _("Can't add the subscription: an inbox subscription for the same skills already exists."),
@@ -39,8 +39,8 @@ SUBSCRIPTIONS_TOO_MANY = declare("SUBSCRIPTIONS_TOO_MANY", lambda *, most: ..., 
     _("Delete a subscription first."),
 )
 MAIL_NOT_CONFIGURED = declare("MAIL_NOT_CONFIGURED", http=503)(
-    _("Can't use e-mail: this site has no mail server."),
-    _("Choose another channel, or ask an administrator for a mail server."),
+    _("Can't send e-mail: no mail server is configured for this site."),
+    _("Choose another channel, or ask an administrator to configure a mail server."),
 )
 DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=409)(
     _(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, prepared, reader
 from registry.identity.actors import Actor
 from worker.models import Notification, NotificationQuerySet
 
@@ -30,9 +31,14 @@ def notifications(actor: Actor, *, unread: bool = False) -> NotificationQuerySet
 @reader
 def unread_count(actor: Actor) -> Reads[int]:
     """The number of unread notifications, at most ``MAX_COUNT``. Every page shows it."""
-    rows = Notification.objects.visible_to(actor).filter(read_at=None)
-    yield (unread := rows.values_list("pk", flat=True)[:MAX_COUNT])
+    yield (unread := _unread(actor))
     return len(unread)
+
+
+@prepared
+def _unread(actor: Actor) -> QuerySet[Notification, int]:
+    rows = Notification.objects.visible_to(actor).filter(read_at=None)
+    return rows.values_list("pk", flat=True)[:MAX_COUNT]
 
 
 def find(uid: str, actor: Actor) -> Notification:

@@ -76,6 +76,7 @@ class VersionDependencies(SkillEndpoint):
         return etag.document_response(request, dependencies_document(version, self.actor))
 
     @operation("build_dependencies", "Retry a version's failed dependency builds", answer=DependenciesDoc)
+    @idempotent()
     def post(self, request: Request, team: str, slug: str, number: str) -> HttpResponse:
         """Queues failed and missing builds; other builds do not change. Requires at least the maintainer
         role, or administrator rights.

@@ -3,7 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 DEPENDENCIES_DISABLED = declare("DEPENDENCIES_DISABLED", lambda *, kind, setting: ..., http=503)(
     _("This site has no %(kind)s package index, so dependencies can't be installed."),
-    _("Ask an administrator to set one in %(setting)s, then build the dependencies again."),
+    _("Ask an administrator to set a package index in %(setting)s, then build the dependencies again."),
 )
 DEPENDENCIES_FAILED = declare("DEPENDENCIES_FAILED", lambda *, reason: ...)(
     _("Can't install the dependencies: %(reason)s"),
@@ -32,7 +32,10 @@ DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ...,
 )
 DEPENDENCIES_DISK = declare("DEPENDENCIES_DISK", http=507, retryable=True)(
     _("Can't install the dependencies: the worker's disk is full."),
-    _("Ask an administrator to free disk space in SKILLQUAY_VAR, then build the dependencies again."),
+    _(
+        "Ask an administrator to free disk space in the folder SKILLQUAY_VAR, then build "
+        "the dependencies again."
+    ),
 )
 DEPENDENCIES_SLOW = declare("DEPENDENCIES_SLOW", lambda *, limit: ..., retryable=True)(
     _("Installing the dependencies took longer than %(limit)s seconds."),
@@ -60,7 +63,7 @@ PREPARATION_NONE = declare("PREPARATION_NONE", lambda *, version: ..., http=409)
     _("%(version)s has no dependencies to prepare."), _("No action needed.")
 )
 PREPARATION_SHARED = declare("PREPARATION_SHARED", http=409)(
-    _("Can't cancel the build: skills that you can't release need it too."),
+    _("Can't cancel the build: skills whose versions you can't manage need it too."),
     _("Ask an administrator to cancel the build."),
 )
 RUNTIME_UNKNOWN = declare("RUNTIME_UNKNOWN", lambda *, runtime, names: ..., http=503)(

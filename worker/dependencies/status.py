@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from registry.additions.additions import additions_of
 from registry.core.hooks import DependencyState
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, Rows, prepared, reader
 from registry.core.time import rfc3339
 from registry.identity import audit
 from registry.identity.actors import Actor
@@ -24,9 +24,19 @@ from worker.dependencies.runtimes.choice import declared_runtime, runtime_of
 from worker.models import DependencyBuild, DependencyBuildState, RuntimeChoice
 
 
-def builds_of(version: Version) -> QuerySet[DependencyBuild]:
+def builds_of(version: Version) -> Rows[DependencyBuild]:
     """The version's builds, one per language and platform, sorted by both."""
+    return _builds(version.pk)
+
+
+@prepared
+def _builds(version: int) -> QuerySet[DependencyBuild]:
     return DependencyBuild.objects.filter(versions=version).order_by("kind", "platform")
+
+
+@prepared
+def _runtime_choices(version: int) -> QuerySet[RuntimeChoice]:
+    return RuntimeChoice.objects.filter(version_id=version).select_related("chosen_by")[:1]
 
 
 def readiness_of(version: Version) -> DependencyState:
@@ -47,7 +57,7 @@ def state_of(rows: Collection[DependencyBuild]) -> DependencyState:
     return "ready" if rows else "none"
 
 
-def rebuild_dependencies(version: Version, actor: Actor) -> QuerySet[DependencyBuild]:
+def rebuild_dependencies(version: Version, actor: Actor) -> Rows[DependencyBuild]:
     """Enqueues failed and missing builds, and records this in the audit log; returns all builds.
 
     Requires ``Action.RELEASE``. Raises PREPARATION_NONE if the version needs no build.
@@ -93,7 +103,7 @@ def cancel_builds(version: Version, actor: Actor) -> int:
 def dependencies_document(version: Version, actor: Actor) -> Reads[dict[str, Any]]:
     """The version's builds as a JSON object; ``log`` is empty unless the actor can read the team's runs."""
     rows = builds_of(version)
-    choices = RuntimeChoice.objects.filter(version=version).select_related("chosen_by")[:1]
+    choices = _runtime_choices(version.pk)
     yield rows, choices
     with_log = may(actor, Action.READ_RUNS, skill=version.skill)
     return {

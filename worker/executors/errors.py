@@ -28,11 +28,11 @@ MODEL_UNUSABLE = declare("MODEL_UNUSABLE", http=502, retryable=True)(
 )
 TOKEN_BUDGET = declare("TOKEN_BUDGET")(
     _("The agent loop has used up its token budget."),
-    _("Run the skill with a smaller task, or ask an administrator to raise SKILLQUAY_FORK_TOKENS."),
+    _("Run the skill again with a smaller task, or ask an administrator to raise SKILLQUAY_FORK_TOKENS."),
 )
 TURN_BUDGET = declare("TURN_BUDGET")(
     _("The agent loop has used up its turns."),
-    _("Run the skill with a smaller task, or ask an administrator to raise SKILLQUAY_FORK_TURNS."),
+    _("Run the skill again with a smaller task, or ask an administrator to raise SKILLQUAY_FORK_TURNS."),
 )
 TOOL_LOOP = declare("TOOL_LOOP")(
     _("The agent loop kept calling the same tool with the same arguments."),

@@ -34,6 +34,9 @@ _SHOWN_RUNS = 10
 
 class ErrorGroupsQuery(PageQuery):
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
+    skill_contains = serializers.CharField(
+        required=False, max_length=130, help_text="Only groups of skills whose name contains this text."
+    )
     team = serializers.CharField(required=False, max_length=64, help_text="Only skills of this team.")
     state = serializers.ChoiceField(required=False, choices=ErrorGroupState.values)
     mine = serializers.BooleanField(default=False, help_text="Only groups that are assigned to you.")
@@ -124,7 +127,11 @@ class ErrorGroups(Endpoint):
         query = read_query(ErrorGroupsQuery, request)
         page = pagination.read_page("error-groups", query, kinds=(str, str))
         chosen = GroupFilter(
-            query.get("skill", ""), query.get("team", ""), query.get("state", ""), query["mine"]
+            query.get("skill", ""),
+            query.get("team", ""),
+            query.get("state", ""),
+            query["mine"],
+            query.get("skill_contains", ""),
         )
         found = list_groups(self.actor, chosen, limit=page.limit + 1, after=_position(page.after))
         items = found[: page.limit]

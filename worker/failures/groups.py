@@ -5,17 +5,18 @@ exception type and file are shown only to actors who can read one of the group's
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import Max, Min, Q, QuerySet, Sum
 
 from registry.core.errors import NOT_FOUND
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, read_together, reader, reads_of
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, may
 from registry.models import Skill, User
+from worker.failures.newest import newest_readable
 from worker.models import ErrorGroup, ErrorGroupQuerySet, FailureCount, Run, RunQuerySet
 
 Position = tuple[datetime, str]  # ``last_seen`` and ``uid`` of a group
@@ -24,7 +25,11 @@ MAX_CALLERS = 50
 
 @dataclass(frozen=True)
 class GroupView:
-    """An error group as the actor sees it. ``readable`` is True if the actor can read one of its runs."""
+    """An error group as the actor sees it. ``readable`` is True if the actor can read one of its runs.
+
+    ``newest`` is the newest run that the actor can read, without its content, if it is among the group's
+    newest runs.
+    """
 
     group: ErrorGroup
     count: int
@@ -32,11 +37,12 @@ class GroupView:
     last_seen: datetime
     readable: bool
     may_change: bool  # whether the actor may resolve, reopen and assign the group
+    newest: Run | None = None
 
     @property
-    def title(self) -> str:
-        """The cause, such as ``ValueError: no column <value>``; "" if there is none or the actor can't read
-        it.
+    def pattern(self) -> str:
+        """The normalized cause, such as ``ValueError: no column <value>``; "" if there is none or the actor
+        can't read it.
         """
         if not self.readable:
             return ""
@@ -55,6 +61,7 @@ class GroupFilter:
     team: str = ""  # slug of the skill's team
     state: str = ""
     assigned_to_me: bool = False
+    skill_contains: str = ""  # a part of the skill's name
 
 
 @dataclass(frozen=True)
@@ -157,11 +164,11 @@ def frequent_groups(skill: Skill, actor: Actor, *, since: datetime, limit: int =
     yield (found := rows.filter(last__gte=since).order_by("-n", "group")[:limit])
     keys = [row["group"] for row in found]
     groups = ErrorGroup.objects.select_related("skill__team", "assigned_to").filter(pk__in=keys)
-    readable = _readable(keys, actor)
-    yield groups, readable
+    readable, newest = _readable(keys, actor), newest_readable(keys, actor)
+    yield groups, readable, newest
     by_key = {group.pk: group for group in groups}
     shown = [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
-    return _views(shown, actor, readable)
+    return _views_with(shown, actor, readable, newest)
 
 
 def _title(group: ErrorGroup, readable: bool) -> str:
@@ -192,6 +199,9 @@ def _filter(groups: ErrorGroupQuerySet, chosen: GroupFilter, actor: Actor) -> Er
     if chosen.skill:
         team, _slash, slug = chosen.skill.rpartition("/")
         groups = groups.filter(skill__slug=slug, **({"skill__team__slug": team} if team else {}))
+    if chosen.skill_contains:
+        skills = Skill.objects.resolvable_by(actor).name_contains(chosen.skill_contains)
+        groups = groups.filter(skill__in=skills.values("pk"))
     if chosen.team:
         groups = groups.filter(skill__team__slug=chosen.team)
     if chosen.state:
@@ -223,11 +233,27 @@ def _of_other_teams(
     return [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
 
 
-def _views(rows: Sequence[_Row], actor: Actor, readable: Collection[int] | None = None) -> list[GroupView]:
-    """``readable`` are the keys of ``_readable``, if the caller has read them."""
-    keys = set(_readable([row[0].pk for row in rows], actor) if readable is None else readable)
+def _views(rows: Sequence[_Row], actor: Actor) -> list[GroupView]:
+    keys = [row[0].pk for row in rows]
+    readable, newest = _readable(keys, actor), newest_readable(keys, actor)
+    read_together(reads_of(readable, newest))
+    return _views_with(rows, actor, readable, newest)
+
+
+def _views_with(
+    rows: Sequence[_Row], actor: Actor, readable: Iterable[int], newest: Iterable[Run]
+) -> list[GroupView]:
+    keys, runs = set(readable), {run.error_key: run for run in newest}
     return [
-        GroupView(group, n, first, last, group.pk in keys, may(actor, Action.RELEASE, skill=group.skill))
+        GroupView(
+            group=group,
+            count=n,
+            first_seen=first,
+            last_seen=last,
+            readable=group.pk in keys,
+            may_change=may(actor, Action.RELEASE, skill=group.skill),
+            newest=runs.get(group.key),
+        )
         for group, n, first, last in rows
     ]
 

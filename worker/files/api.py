@@ -1,6 +1,6 @@
 """Endpoints of input files, which are private to their owner."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -13,15 +13,16 @@ from registry.api.endpoint import Endpoint
 from registry.api.idempotency import run_once
 from registry.api.schema import Operations, UploadField, binary_bodies, read_query
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
+from registry.identity.actors import Actor
 from registry.identity.permissions import Action
 from registry.storage import blobs
+from registry.uploads.uploads import complete_upload
 from worker.api.documents.run_requests import InputQuery
 from worker.api.documents.runs import InputDoc, input_document
 from worker.files.inputs import store_input
 from worker.models import InputFile
 
 operation = Operations("inputs")
-FORM = "multipart/form-data"
 
 
 class InputUploadForm(Doc):
@@ -37,15 +38,16 @@ class Inputs(Endpoint):
         "upload_input",
         "Upload a file for a run",
         query=InputQuery,
-        body={**binary_bodies(["application/octet-stream", "*/*"]), FORM: InputUploadForm},
+        body={**binary_bodies(["application/octet-stream", "*/*"]), bodies.FORM_TYPE: InputUploadForm},
         answer={201: InputDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Uploads a file for a run. Send the file as the body with `?name=`, or as a form with one file. Only
-        you can use the upload. It is deleted when it expires; runs that use it keep a copy.
+        """Uploads a file for a run. Send the file as the body with `?name=`, as a form with one file, or as
+        a complete upload with `?upload=`. Only you can use the file. It is deleted when it expires; runs and
+        schedules that use it keep a copy.
         """
         query = read_query(InputQuery, request)
-        name, pieces, meaning = _read(request, query.get("name"))
+        name, pieces, meaning = _read(request, query, self.actor)
 
         def act() -> HttpResponse:
             file = store_input(pieces, name, self.actor)
@@ -56,14 +58,19 @@ class Inputs(Endpoint):
         return run_once(request, meaning, act)
 
 
-def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any]:
+def _read(request: Request, query: Mapping[str, Any], actor: Actor) -> tuple[str, Iterable[bytes], Any]:
     """The file's name, its bytes as a stream, and a value that identifies the request.
 
     The value is None without an idempotency key. With a key, the stream is stored first, because only the
     digest identifies the content. Raises UPLOAD_EMPTY for a form without a file, or another Refusal if the
-    body is too large or malformed.
+    body is too large or malformed, or the upload can't be used.
     """
-    name, pieces = _named_pieces(request, name)
+    pieces: Iterable[bytes]
+    if "upload" in query:
+        upload = complete_upload(query["upload"], actor)
+        name, pieces = query.get("name") or upload.name, _blob_pieces(upload.digest)
+    else:
+        name, pieces = _named_pieces(request, query.get("name"))
     if "Idempotency-Key" not in request.headers:
         return name, pieces, None
     digest = blobs.store_stream(pieces, limit=settings.SKILLQUAY_MAX_INPUT_BYTES).digest
@@ -72,7 +79,7 @@ def _read(request: Request, name: str | None) -> tuple[str, Iterable[bytes], Any
 
 def _named_pieces(request: Request, name: str | None) -> tuple[str, Iterable[bytes]]:
     limit = settings.SKILLQUAY_MAX_INPUT_BYTES
-    if (request.content_type or "").split(";")[0].strip().lower() != FORM:
+    if bodies.media_type(request) != bodies.FORM_TYPE:
         return name or "input", bodies.body_chunks(request, limit=limit)
     form = bodies.read_form(request, limit=limit + settings.SKILLQUAY_MAX_REQUEST_BYTES)
     if not form.parts:
@@ -96,7 +103,7 @@ class InputDetail(Endpoint):
 
     @operation("delete_input", "Delete an uploaded file")
     def delete(self, request: Request, uid: str) -> HttpResponse:
-        """Deletes the upload. Runs that use it keep a copy."""
+        """Deletes the upload. Runs and schedules that use it keep a copy."""
         self._find(uid).delete()
         return etag.set_private(HttpResponse(status=204))
 

@@ -12,6 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.utils import timezone
 
+from registry.core.sql import Reads, reader, reads_of
 from registry.erasure.hooks import discard_on_commit
 from registry.identity.actors import Actor
 from registry.identity.errors import SIGN_IN_REQUIRED
@@ -20,13 +21,14 @@ from registry.storage import blobs
 from registry.storage.errors import BLOB_TOO_LARGE
 from worker.core.cancellation import CheckCancelled, run_cancellable
 from worker.files.errors import INPUT_NAME_INVALID, INPUT_NOT_FOUND, INPUT_TOO_LARGE
-from worker.models import Artifact, InputFile, Run
+from worker.models import Artifact, InputFile, Run, RunStatus
 from worker.sandbox.layout import WORK
 from worker.sandbox.policy import CheckStop
 
 WORK_DIR = f"/job/{WORK}"  # the folder in the sandbox in which scripts start
 _FILE_SUFFIXES = ("_path", "_file")
 _UID = "[0-9a-hjkmnp-tv-z]{26}"
+_Reference = tuple[str, str]  # its kind, "input" or "artifact", and its name
 _REFERENCES = {"input": re.compile(_UID), "artifact": re.compile(f"{_UID}/.+", re.DOTALL)}
 
 
@@ -99,20 +101,24 @@ def is_file_property(key: str, schema: Mapping[str, Any] | None) -> bool:
     )
 
 
+@reader
 def resolve(
     inputs: Mapping[str, Any],
     arguments: Sequence[Any] = (),
     *,
     actor: Actor,
     rerun_of: Run | None = None,
-) -> ResolvedInputs:
+    kept: Sequence[InputUse] = (),
+) -> Reads[ResolvedInputs]:
     """Replaces file references by sandbox paths, at any depth; other values stay unchanged.
 
     A reference is exactly ``{"input": uid}`` or ``{"artifact": "run uid/path"}``. Files of ``rerun_of`` can
-    be used even if their upload has expired. Raises INPUT_NOT_FOUND, with the place, for files that do not
-    exist or that the actor can't read.
+    be used even if their upload has expired, and those in ``kept`` by every actor. Raises INPUT_NOT_FOUND,
+    with the place, for files that do not exist or that the actor can't read.
     """
-    finder = _FileFinder(actor, rerun_of)
+    references = [*_references_in([inputs, arguments])]
+    known = yield from _readable_files(references, actor, rerun_of) if references else reads_of()
+    finder = _FileFinder((known or {}) | {_only_item(use.named): use for use in kept})
     changed = {key: finder.replace(value, f"/{_escape(key)}") for key, value in inputs.items()}
     for number, argument in enumerate(arguments):
         finder.replace(argument, f"arguments/{number}")
@@ -127,13 +133,58 @@ def is_reference(value: Any) -> bool:
     return kind in _REFERENCES and isinstance(name, str) and bool(_REFERENCES[kind].fullmatch(name))
 
 
+def _references_in(value: Any) -> Iterator[_Reference]:
+    """Kind and name of the references at any depth."""
+    if is_reference(value):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _references_in(item)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _references_in(item)
+
+
+def _readable_files(
+    references: Sequence[_Reference], actor: Actor, rerun_of: Run | None
+) -> Reads[dict[_Reference, InputUse]]:
+    """The files that the actor can use, by reference. Files of ``rerun_of``, which keeps expired uploads, are
+    included if the actor can read that run.
+    """
+    uploads = {name for kind, name in references if kind == "input"}
+    places = [name.split("/", 1) for kind, name in references if kind == "artifact"]
+    readable = Run.objects.readable_by(actor)
+    stored = InputFile.objects.filter(uid__in=uploads, owner=actor.user, expires_at__gt=timezone.now())
+    outputs = Artifact.objects.filter(path__in={path for _uid, path in places}).select_related("run")
+    outputs = outputs.filter(run__in=readable.filter(uid__in={uid for uid, _path in places}))
+    outputs = outputs.defer("run__request", "run__result", "run__files")
+    earlier = readable.filter(pk__in=[rerun_of.pk] if rerun_of else []).values_list("pk")
+    yield stored, outputs, earlier
+    used = uses_of(rerun_of.files) if rerun_of and len(earlier) else []
+    found = {_only_item(use.named): use for use in used}
+    found |= {("input", row.uid): _use_of(row, "input", row.uid, row.name) for row in stored}
+    for row in outputs:
+        name = f"{row.run.uid}/{row.path}"
+        found["artifact", name] = _use_of(row, "artifact", name, row.path.rsplit("/", 1)[-1])
+    return found
+
+
+def _use_of(row: InputFile | Artifact, kind: str, name: str, called: str) -> InputUse:
+    return InputUse("", {kind: name}, f"{WORK_DIR}/{called}", row.digest, row.size)
+
+
+def _only_item(reference: Mapping[str, str]) -> _Reference:
+    ((kind, name),) = reference.items()
+    return kind, name
+
+
 class _FileFinder:
-    """Finds the files of one request; ``found`` lists their uses. Files with equal names get numbered
-    folders.
+    """Places the files of one request, of those in ``known``; ``found`` lists their uses. Files with equal
+    names get numbered folders.
     """
 
-    def __init__(self, actor: Actor, rerun_of: Run | None) -> None:
-        self.actor, self.rerun_of = actor, rerun_of
+    def __init__(self, known: Mapping[_Reference, InputUse]) -> None:
+        self.known = known
         self.found: list[InputUse] = []
         self._used_paths: set[str] = set()
 
@@ -156,22 +207,10 @@ class _FileFinder:
         return use
 
     def _find(self, reference: Mapping[str, str], pointer: str) -> InputUse:
-        row: InputFile | Artifact | None
-        ((kind, name),) = reference.items()
-        if kind == "input":
-            now = timezone.now()
-            row = InputFile.objects.filter(uid=name, owner=self.actor.user, expires_at__gt=now).first()
-            called = row.name if row else ""
-        else:
-            uid, _, path = name.partition("/")
-            readable = Run.objects.readable_by(self.actor).filter(uid=uid)
-            row = Artifact.objects.filter(run__in=readable, path=path).first()
-            called = path.rsplit("/", 1)[-1]
-        if row is not None:
-            return InputUse(pointer, dict(reference), f"{WORK_DIR}/{called}", row.digest, row.size)
-        if use := _find_in_earlier_run(reference, self.rerun_of, self.actor):
-            return replace(use, pointer=pointer)
-        raise INPUT_NOT_FOUND.refusal(name=name[:120]).at(pointer)
+        kind, name = _only_item(reference)
+        if (use := self.known.get((kind, name))) is None:
+            raise INPUT_NOT_FOUND.refusal(name=name[:120]).at(pointer)
+        return replace(use, pointer=pointer)
 
     def _with_unique_path(self, use: InputUse) -> InputUse:
         name, number = use.path.rsplit("/", 1)[-1], 1
@@ -181,15 +220,6 @@ class _FileFinder:
             path = f"{WORK_DIR}/{number}/{name}"
         self._used_paths.add(path)
         return replace(use, path=path)
-
-
-def _find_in_earlier_run(reference: Mapping[str, str], rerun_of: Run | None, actor: Actor) -> InputUse | None:
-    """The file among the inputs of ``rerun_of``, which keeps expired uploads; None if missing or not
-    readable.
-    """
-    if rerun_of is None or not Run.objects.readable_by(actor).filter(pk=rerun_of.pk).exists():
-        return None
-    return next((use for use in uses_of(rerun_of.files) if use.named == reference), None)
 
 
 def _escape(key: str) -> str:
@@ -239,6 +269,13 @@ def sweep() -> int:
     The storage's sweep removes their content unless a run uses it.
     """
     return InputFile.objects.filter(expires_at__lte=timezone.now()).delete()[0]
+
+
+def erasable(digests: set[str]) -> set[str]:
+    """The digests of an erasure's files, but none while any run is running, because that run may have stored
+    the same content and records this only at its end. The storage's sweep then removes unused content later.
+    """
+    return set() if Run.objects.filter(status=RunStatus.RUNNING).exists() else digests
 
 
 def references() -> Iterator[str]:

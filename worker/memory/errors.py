@@ -11,7 +11,7 @@ MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
     _("The run can't save memory for this owner without a review."),
-    _("Wait for the other owner's decision, or leave out `ownerId` to save the memory for the caller."),
+    _("Wait for that owner to review the memory, or leave out `ownerId` to save it for the caller."),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
     _("Can't save the memory: the run has no user or team that can own it."),

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.identity.permissions import Action, in_scope, teams_where
@@ -37,21 +37,25 @@ class ApprovalQuerySet(models.QuerySet["Approval"]):
             return self
         if actor.user is None:
             return self.none()
-        own = Q(run__caller=actor.user)
+        own = Q(caller=actor.user)
         if actor.token and actor.token.team_id:
-            own &= Q(run__team_id=actor.token.team_id)
-        return self.filter(own | Q(run__team_id__in=actor.team_ids))
+            own &= Q(team_id=actor.token.team_id)
+        runs = Run.objects.filter(own | Q(team_id__in=actor.team_ids), pk=OuterRef("run"))
+        return self.filter(Exists(runs))
 
     def decidable_by(self, actor: Actor) -> ApprovalQuerySet:
         """Approvals that the actor may decide: those of teams that they maintain or own, and all for
         administrators. Tokens may decide none.
+
+        Looks each run up, because SQLite would otherwise start at all runs of the teams.
         """
         if actor.is_administrator:
             return self if in_scope(actor, Action.APPROVE) else self.none()
-        return self.filter(run__team_id__in=teams_where(actor, Action.APPROVE))
+        runs = Run.objects.filter(pk=OuterRef("run"), team_id__in=teams_where(actor, Action.APPROVE))
+        return self.filter(Exists(runs))
 
     def waiting(self) -> ApprovalQuerySet:
-        return self.filter(run__status=RunStatus.WAITING_APPROVAL)
+        return self.filter(decided_at=None, run__status=RunStatus.WAITING_APPROVAL)
 
 
 class Approval(models.Model):
@@ -73,6 +77,9 @@ class Approval(models.Model):
     rule = models.ForeignKey(Rule, models.SET_NULL, null=True, related_name="+")
 
     objects = ApprovalQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["id"], name="approval_undecided", condition=Q(decided_at=None))]
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.decision}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from registry.models import Role, Team
@@ -68,7 +68,8 @@ class Remembered(models.Model):
 def _owned_by(actor: Actor, *, roles: tuple[Role, ...] | None = None) -> Q:
     """Filters by owner: the actor, teams where they have one of ``roles`` (None: any), and readable runs."""
     teams = [team for team, role in actor.roles.items() if roles is None or role in roles]
-    owned = Q(owner_team_id__in=teams) | Q(owner_run__in=Run.objects.readable_by(actor))
+    readable = Run.objects.readable_by(actor).filter(pk=OuterRef("owner_run"))
+    owned = Q(owner_team_id__in=teams) | Q(Exists(readable))
     if not (actor.token and actor.token.team_id):  # a token limited to a team can't read personal memories
         owned |= Q(owner_user=actor.user)
     return owned

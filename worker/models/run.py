@@ -10,7 +10,7 @@ from django.db.models.lookups import LessThanOrEqual
 from django.utils.translation import gettext_lazy as _
 
 from registry.identity.permissions import Action, in_scope
-from registry.models import Role, Skill, Team, Token
+from registry.models import Redirect, Role, Skill, Team, Token
 from registry.models.fields import DocumentField
 from registry.models.identity import new_uid
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from registry.identity.actors import Actor
 
 _MAINTAINING = (Role.MAINTAINER, Role.OWNER)
+_MAX_SKILLS = 500  # number of skills that a part of a name selects
 
 
 class RunStatus(models.TextChoices):
@@ -36,6 +37,14 @@ class RunStatus(models.TextChoices):
 
 # Statuses of failures of the skill. A cancelled or refused run says nothing about the skill.
 FAILED_STATUSES = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.LOST)
+
+
+def ids_of_skills(name: str) -> list[int]:
+    """The ids of the skill ``team/slug``, or of all skills named ``slug``, by current or former names."""
+    team, _slash, slug = name.rpartition("/")
+    named = Q(slug=slug, team__slug=team) if team else Q(slug=slug)
+    skills = Skill.objects.filter(named).values_list("pk", flat=True)
+    return list(skills.union(Redirect.objects.filter(named).values_list("to", flat=True)))
 
 
 class RunQuerySet(models.QuerySet["Run"]):
@@ -87,15 +96,35 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.annotate(**small).values_list("pk", *small, *more)
 
     def of_skill(self, name: str) -> RunQuerySet:
-        """Runs of the skill ``team/slug``, or of all skills named ``slug``, by current or former names."""
-        team, _slash, slug = name.rpartition("/")
-        now, before = Q(slug=slug), Q(redirects__slug=slug)
-        if team:
-            now, before = now & Q(team__slug=team), before & Q(redirects__team__slug=team)
-            then = Q(skill_label=name)
-        else:
-            then = Q(skill_label__endswith=f"/{slug}")
-        return self.filter(then | Q(skill__in=Skill.objects.filter(now | before)))
+        """Runs of the skill ``team/slug``, or of all skills named ``slug``, by current or former names. Also
+        those of deleted skills.
+
+        The ids of the skills are read first, so that the runs are read from an index. A name of a team has at
+        most one skill, so that its runs are also read in their order.
+        """
+        named = ids_of_skills(name)
+        if "/" in name:
+            return self.filter(skill=named[0]) if named else self.of_deleted_skills(name)
+        return self.filter(skill__in=named) | self.of_deleted_skills(name)
+
+    def of_deleted_skills(self, name: str) -> RunQuerySet:
+        """Runs of the deleted skill ``team/slug``, or of all deleted skills named ``slug``."""
+        label = Q(skill_label=name) if "/" in name else Q(skill_label__endswith=f"/{name}")
+        return self.filter(label, skill=None)
+
+    def of_skills_containing(self, text: str, actor: Actor) -> RunQuerySet:
+        """Runs of the skills whose slug is the text, or whose name contains it and whose address works for
+        the actor; if there are none, of deleted skills.
+
+        Limited to the most used ``_MAX_SKILLS`` skills. Their ids are read first, so that the runs of a
+        single skill are read from an index in their order.
+        """
+        resolvable = Skill.objects.resolvable_by(actor).name_contains(text).values("pk")
+        skills = Skill.objects.filter(Q(slug=text) | Q(pk__in=resolvable)).order_by("-hot_key", "pk")
+        found = list(skills.values_list("pk", flat=True)[:_MAX_SKILLS])
+        if not found:
+            return self.filter(skill=None, skill_label__icontains=text)
+        return self.filter(skill=found[0]) if len(found) == 1 else self.filter(skill__in=found)
 
     def with_label(self, name: str, actor: Actor) -> RunQuerySet:
         """Runs with this label whose content the actor can read."""
@@ -224,7 +253,12 @@ class Run(models.Model):
             models.Index(fields=["skill", "-id"], name="run_skill"),
             models.Index(fields=["error_key", "-id"], name="run_error_group", condition=~Q(error_key="")),
             models.Index(fields=["finished_at"], name="run_finished", condition=Q(finished_at__isnull=False)),
+            models.Index(fields=["status", "-id"], name="run_status"),
+            models.Index(  # smaller than the index of the foreign key, and chosen even if few runs have one
+                fields=["parent", "id"], name="run_children", condition=Q(parent__isnull=False)
+            ),
             models.Index(fields=["-id"], name="run_pinned", condition=Q(pinned_at__isnull=False)),
+            models.Index(fields=["number", "-id"], name="run_number", condition=Q(number__gt=0)),
             models.Index(
                 fields=["id"], name="run_uncounted", condition=Q(is_counted=False, finished_at__isnull=False)
             ),

@@ -79,6 +79,13 @@ class ScheduleQuerySet(models.QuerySet["Schedule"]):
         maintained = [team for team, role in actor.roles.items() if others and role in _MAINTAINING]
         return rows.filter(Q(run_as=actor.user) | Q(created_by=actor.user) | Q(team_id__in=maintained))
 
+    def of_skills_containing(self, text: str, actor: Actor) -> ScheduleQuerySet:
+        """Schedules of skills whose name contains the text: the name in the schedule, or the present one if
+        the skill's address works for the actor.
+        """
+        skills = Skill.objects.resolvable_by(actor).name_contains(text).values("pk")
+        return self.filter(Q(skill_label__icontains=text) | Q(skill__in=skills))
+
     def due(self) -> ScheduleQuerySet:
         return self.filter(state=ScheduleState.ACTIVE, deleted_at=None)
 
@@ -104,6 +111,7 @@ class Schedule(models.Model):
     token = models.ForeignKey(Token, models.SET_NULL, null=True, related_name="+")
     token_name = models.CharField(max_length=120, blank=True)  # uid of the token; "" unless the runs use one
     request = DocumentField()  # inputs, arguments, script, action, tool, stdin, debug
+    files = DocumentField(default=list)  # worker.files.inputs.InputUse documents of the request's files
 
     kind = models.CharField(max_length=8, choices=ScheduleKind.choices)
     cron = models.CharField(max_length=100, blank=True)

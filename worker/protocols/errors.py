@@ -23,7 +23,7 @@ INVALID_PARAM = declare("INVALID_PARAM")(
 )
 TIMEOUT = declare("TIMEOUT")(
     _("The run exceeded its time limit."),
-    _("Run the skill with a smaller task, or ask its maintainers to raise the time limit."),
+    _("Run the skill again with a smaller task, or ask its maintainers to raise the time limit."),
 )
 PERMISSION_DENIED = declare("PERMISSION_DENIED")(
     _("The skill lacks a permission that it needs."),
@@ -81,7 +81,7 @@ OUTPUT_LIMIT = declare("OUTPUT_LIMIT")(
 )
 MEMORY_LIMIT = declare("MEMORY_LIMIT")(
     _("The script exceeded its memory limit and was stopped."),
-    _("Run the skill with a smaller task, or ask its maintainers to raise `security.memory_mb`."),
+    _("Run the skill again with a smaller task, or ask its maintainers to raise `security.memory_mb`."),
 )
 DISK_LIMIT = declare("DISK_LIMIT")(
     _("The script exceeded its disk limit and was stopped."),

@@ -23,8 +23,9 @@ from worker.annotations import erase as annotations
 from worker.approvals import erase as approvals
 from worker.attempts import unpacking
 from worker.failures.recount import recount
+from worker.files.inputs import erasable
 from worker.memory import erase as memory
-from worker.models import Approval, Artifact, Attempt, ErrorGroup, InputFile, LogChunk, Run, RunStatus, Step
+from worker.models import Approval, Artifact, Attempt, ErrorGroup, InputFile, LogChunk, Run, Step
 from worker.protocols.call import Request
 from worker.queue import states
 from worker.retention.errors import RUN_UNFINISHED
@@ -124,11 +125,7 @@ def _stop_and_erase(runs: QuerySet[Run]) -> set[str]:
 
 
 def _erase(runs: QuerySet[Run]) -> set[str]:
-    """Erases the content of runs that have ended; returns the digests of their files.
-
-    Returns no digests while any run is running, because that run may have stored the same content and records
-    this only at its end. The storage's sweep then removes unused content later.
-    """
+    """Erases the content of runs that have ended; returns the ``erasable`` digests of their files."""
     ended = runs.filter(status__in=states.ENDED, erased_at=None)
     files = {run.pk: run.files for run in ended.only("files")}
     artifacts = Artifact.objects.filter(run__in=files)
@@ -158,7 +155,7 @@ def _erase(runs: QuerySet[Run]) -> set[str]:
         erased_at=timezone.now(),
     )
     recount(keys)
-    return set() if Run.objects.filter(status=RunStatus.RUNNING).exists() else digests
+    return erasable(digests)
 
 
 def _clear_stored_answers(uids: set[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.translation import gettext
 
 from registry.core.addresses import absolute_url
+from registry.core.sql import Reads, reader
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.packages.problems import Problem
@@ -34,11 +35,15 @@ def _stored_value(value: Any) -> Any:
     return sorted(value) if isinstance(value, set | frozenset) else value
 
 
-def preview_document(request: BatchRequest, selected: Sequence[SelectedRun], actor: Actor) -> dict[str, Any]:
+@reader
+def preview_document(
+    request: BatchRequest, selected: Sequence[SelectedRun], actor: Actor
+) -> Reads[dict[str, Any]]:
     """The counts and a sample of the batch that ``request`` would create; ``request`` must be checked."""
     skipped = [
         (BatchItemState.SKIPPED.value, serialize_problem(each.problem)) for each in selected if each.problem
     ]
+    shown = yield from samples.reads(request, selected, actor)
     return {
         "action": request.action,
         "version": request.version or None,
@@ -48,7 +53,7 @@ def preview_document(request: BatchRequest, selected: Sequence[SelectedRun], act
         "ready": len(selected) - len(skipped),
         "skipped": len(skipped),
         "reasons": _reasons(skipped),
-        "sample": [_sample_document(each) for each in samples(request, selected, actor)],
+        "sample": [_sample_document(each) for each in shown],
     }
 
 

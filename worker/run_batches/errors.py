@@ -9,7 +9,7 @@ RUN_BATCH_FILTER_REQUIRED = declare("RUN_BATCH_FILTER_REQUIRED")(
 )
 RUN_BATCH_EMPTY = declare("RUN_BATCH_EMPTY", http=409)(
     _("Can't start the batch: the filter matches no run that this action can change."),
-    _("Change the filter to match active runs for cancelling, or ended runs for repeating."),
+    _("To cancel runs, include active runs in the filter; to run them again, include ended runs."),
 )
 RUN_BATCH_TOO_LARGE = declare("RUN_BATCH_TOO_LARGE", lambda *, count, limit: ...)(
     _("%(count)s runs match the filter; a batch can have at most %(limit)s."),
@@ -19,7 +19,7 @@ RUN_BATCH_BUSY = declare("RUN_BATCH_BUSY", lambda *, limit: ..., http=409, retry
     _("You already have %(limit)s active run batches."), _("Wait until one of them ends, or cancel one.")
 )
 RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
-    _("Can't repeat or cancel runs with the version `%(version)s`."),
+    _("Can't start the batch: its action does not accept `%(version)s` as `version`."),
     _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
 )
 RUN_BATCH_INPUTS = declare("RUN_BATCH_INPUTS")(
@@ -40,7 +40,7 @@ RUN_BATCH_USER_GONE = declare("RUN_BATCH_USER_GONE")(
 )
 RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
     _("The batch stopped: its process crashed %(attempts)s times."),
-    _("Ask an administrator to check the reaper's log, then start a new batch."),
+    _("Ask an administrator to check the log of the reaper process, then start a new batch."),
 )
 
 # Why a batch skips a run.

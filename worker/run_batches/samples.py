@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import models
+from django.db.models.functions import Cast, Length
+
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
+from registry.models import Version
 from registry.packages.problems import Problem, Refusal
 from worker.models import Run, RunBatchAction
 from worker.run_batches.selection import BatchRequest, SelectedRun, version_for
@@ -28,23 +33,33 @@ class Sample:
     problem: Problem | None = None
 
 
-def samples(request: BatchRequest, selected: Sequence[SelectedRun], actor: Actor) -> list[Sample]:
-    """The oldest of the selected runs that the batch does not skip."""
-    ready = [each.run for each in selected if each.problem is None][:COUNT]
+@reader
+def samples(request: BatchRequest, selected: Sequence[SelectedRun], actor: Actor) -> Reads[list[Sample]]:
+    """The oldest of the selected runs that the batch does not skip. What the checks need is read for all of
+    them together.
+    """
+    ready = [each for each in selected if each.problem is None][:COUNT]
     if request.action != RunBatchAction.REPEAT:
-        return [Sample(run, {}) for run in ready]
-    rows = Run.objects.filter(pk__in=[run.pk for run in ready])
-    small = rows.small_values("request", max_characters=_MAX_CHARACTERS)
-    runs = rows.filter(pk__in=small).select_related("team").defer("result").in_bulk()
-    return [_sample(request, runs[run.pk], actor) if run.pk in runs else Sample(run, {}) for run in ready]
+        return [Sample(each.run, {}) for each in ready]
+    rows = Run.objects.filter(pk__in=[each.run.pk for each in ready]).select_related("team")
+    size = Length(Cast("request", models.TextField()))
+    yield (small := rows.annotate(size=size).filter(size__lte=_MAX_CHARACTERS).defer("result"))
+    runs = {run.pk: run for run in small}
+    checks = [
+        _sample(request, run, each.version, actor)
+        for each in ready
+        if (run := runs.get(each.run.pk)) is not None
+    ]
+    checked = {sample.run.pk: sample for sample in (yield from gather(*checks))}
+    return [checked.get(each.run.pk) or Sample(each.run, {}) for each in ready]
 
 
-def _sample(request: BatchRequest, run: Run, actor: Actor) -> Sample:
+def _sample(request: BatchRequest, run: Run, version: Version | None, actor: Actor) -> Reads[Sample]:
     present = request_of(run).inputs
     replaced = {name: present[name] for name in request.inputs if name in present}
     try:
-        version = version_for(run, request.version, actor)
-        check_repeat(run, version, actor, inputs=merged_inputs(run, request.inputs))
+        version = version or version_for(run, request.version, actor)
+        yield from check_repeat.reads(run, version, actor, inputs=merged_inputs(run, request.inputs))
     except Refusal as refused:
         return Sample(run, replaced, refused.problems[0])
     return Sample(run, replaced)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from registry.identity.actors import Actor
-from registry.lookup.skills import find_plain_versions, find_skill, find_version
+from registry.lookup.many import Name, find_versions
+from registry.lookup.skills import find_skill, find_version
 from registry.models import Version
-from registry.models.skill import INTERNAL
 from registry.packages.problems import Problem, Refusal
 from registry.packages.version_numbers import normalise
 from worker.child_runs.lineage import require_runnable_from_ui
@@ -24,8 +24,7 @@ from worker.runs.filters import filter_runs
 from worker.runs.request import require_storable
 
 SAME, NEWEST = "same", "newest"
-_MAX_READ_AHEAD = 500  # runs whose versions are read together
-_MAX_LOOK_UPS = 100  # versions that a selection looks up; the batch itself looks up the others
+_MAX_READ = 1_000  # versions that are read together; those of the first runs are kept
 
 
 @dataclass(frozen=True)
@@ -47,6 +46,7 @@ class SelectedRun:
 
     run: Run
     problem: Problem | None
+    version: Version | None = None  # with which the run is repeated; None if it must be looked up
 
 
 def checked(request: BatchRequest) -> BatchRequest:
@@ -77,15 +77,43 @@ def select_runs(request: BatchRequest, actor: Actor) -> list[SelectedRun]:
     Omits child runs whose root run matches too. Raises RUN_BATCH_TOO_LARGE if more than
     SKILLQUAY_MAX_BATCH_RUNS match.
     """
-    rows = _matching(request, actor)
-    count, limit = rows.count(), settings.SKILLQUAY_MAX_BATCH_RUNS
-    if count > limit:
-        raise errors.RUN_BATCH_TOO_LARGE.refusal(count=count, limit=limit).at("filter")
-    runs = list(rows.without_content().defer("files").order_by("pk"))
-    keys = [run.pk for run in runs]
-    allowed = set(_allowed(request.action, actor).filter(pk__in=keys).values_list("pk", flat=True))
-    check = _version_check(request, actor, runs)
-    return [SelectedRun(run, _problem(run, run.pk in allowed, check)) for run in runs]
+    rows, limit = _matching(request, actor), settings.SKILLQUAY_MAX_BATCH_RUNS
+    allowed = Exists(_allowed(request.action, actor).filter(pk=OuterRef("pk")))
+    shown = rows.without_content().defer("files").annotate(is_allowed=allowed).order_by("pk")
+    runs = list(shown[: limit + 1])
+    if len(runs) > limit:
+        raise errors.RUN_BATCH_TOO_LARGE.refusal(count=rows.count(), limit=limit).at("filter")
+    if request.action == RunBatchAction.CANCEL:
+        return [SelectedRun(run, _problem(run)) for run in runs]
+    return _select_to_repeat(request.version, runs, actor)
+
+
+def _select_to_repeat(choice: str, runs: Sequence[Run], actor: Actor) -> list[SelectedRun]:
+    key_of = _key_of(choice)
+    keys = list(dict.fromkeys(map(key_of, runs)))
+    versions: dict[Name, Version] = {}
+    problems: dict[Name, Problem] = {}
+    for start in range(0, len(keys), _MAX_READ):
+        for key, version in find_versions(keys[start : start + _MAX_READ], actor).items():
+            if problem := _version_problem(version):
+                problems[key] = problem
+            elif start == 0 and isinstance(version, Version):
+                versions[key] = version
+    return [
+        SelectedRun(run, _problem(run) or problems.get(key_of(run)), versions.get(key_of(run)))
+        for run in runs
+    ]
+
+
+def _version_problem(version: Version | Refusal) -> Problem | None:
+    """The problem if no run can be repeated with the version, or if ``version`` is a refusal."""
+    try:
+        if isinstance(version, Refusal):
+            raise version
+        require_runnable_from_ui(version)
+    except Refusal as refused:
+        return refused.problems[0]
+    return None
 
 
 def version_for(run: Run, choice: str, actor: Actor) -> Version:
@@ -96,6 +124,12 @@ def version_for(run: Run, choice: str, actor: Actor) -> Version:
     version = find_version(find_skill(run.skill_label, actor), number, actor)
     require_runnable_from_ui(version)
     return version
+
+
+def _key_of(choice: str) -> Callable[[Run], Name]:
+    """A function that returns the name of a run's skill and the number with which it is repeated."""
+    fixed = {SAME: None, NEWEST: ""}.get(choice, normalise(choice))
+    return lambda run: (run.skill_label, run.version_number if fixed is None else fixed)
 
 
 def _matching(request: BatchRequest, actor: Actor) -> RunQuerySet:
@@ -115,42 +149,8 @@ def may_include(run: Run, action: str, actor: Actor) -> bool:
     return _allowed(action, actor).filter(pk=run.pk).exists()
 
 
-def _problem(run: Run, is_allowed: bool, check: Callable[[Run], Problem | None] | None) -> Problem | None:
-    if not is_allowed:
+def _problem(run: Run) -> Problem | None:
+    """The problem if the run itself can't be changed; ``run`` must be annotated with ``is_allowed``."""
+    if not getattr(run, "is_allowed"):  # noqa: B009  # an annotation
         return errors.RUN_BATCH_NOT_ALLOWED.problem()
-    if check is None:
-        return None
-    return RUN_ERASED.problem() if run.erased_at else check(run)
-
-
-def _version_check(
-    request: BatchRequest, actor: Actor, runs: Iterable[Run]
-) -> Callable[[Run], Problem | None] | None:
-    """A function that returns the problem if a run's version can't be repeated, otherwise None.
-
-    Looks up each version once. After ``_MAX_LOOK_UPS`` versions, it returns None for all others. Returns None
-    instead of a function if the batch cancels runs.
-    """
-    if request.action == RunBatchAction.CANCEL:
-        return None
-    found: dict[tuple[str, str], Problem | None] = {}
-    fixed = {SAME: None, NEWEST: ""}.get(request.version, normalise(request.version))
-
-    def key_of(run: Run) -> tuple[str, str]:
-        return run.skill_label, run.version_number if fixed is None else fixed
-
-    keys = [key_of(run) for run in runs]
-    plain = find_plain_versions(set(keys[:_MAX_READ_AHEAD]), actor)
-    found |= {key: None for key, version in plain.items() if version.manifest.get("type") != INTERNAL}
-
-    def check(run: Run) -> Problem | None:
-        key = key_of(run)
-        if key not in found and len(found) - len(plain) < _MAX_LOOK_UPS:
-            try:
-                version_for(run, request.version, actor)
-                found[key] = None
-            except Refusal as refused:
-                found[key] = refused.problems[0]
-        return found.get(key)
-
-    return check
+    return RUN_ERASED.problem() if run.erased_at else None

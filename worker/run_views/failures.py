@@ -1,20 +1,17 @@
 """Runs related to a failed one: similar failures, the last success, and the first failure after that."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from django.db.models import Subquery
+from django.db.models import Subquery, Sum
 from django.db.models.functions import Coalesce
 
 from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
-from worker.models import Run, RunQuerySet, RunStatus
+from worker.models import FailureCount, Run, RunQuerySet, RunStatus
 from worker.run_views.cause import FAILED
 
 _SHOWN = 5
-_MAX_READ = 500  # number of newest failures that are compared, because their causes are JSON, not columns
 _COLUMNS = ("uid", "number", "version_number", "status", "finished_at")
 
 
@@ -31,34 +28,29 @@ class RunReference:
 
 @dataclass(frozen=True)
 class SimilarFailures:
-    """The newest similar failures. ``count`` is their total number, or a minimum if ``has_more``."""
+    """Other failures of a run's error group: the newest ones and the number of all."""
 
     runs: tuple[RunReference, ...] = ()
     count: int = 0
-    has_more: bool = False
 
 
 @reader
 def similar_failures(run: Run, actor: Actor) -> Reads[SimilarFailures]:
-    """Other failures of the skill with the same failure code and type of cause, newest first.
+    """The other failures of the run's error group that the actor can see, newest first.
 
-    Causes without a type are similar if their messages are equal. Considers only runs that the actor can
-    read, because a match reveals content of both. Empty if ``run`` did not fail, was erased or can't be read.
+    With the run itself, ``count`` is the number of failures on the group's page, which includes runs that
+    retention removed. Empty if the run belongs to no group or the actor can't see it.
     """
-    readable = Run.objects.readable_by(actor)
-    if run.skill_id is None or not _has_failed(run):
+    if not run.error_key:
         return SimilarFailures()
-    failures = readable.without_cases().filter(
-        skill=run.skill_id, status__in=FAILED, failure_code=run.failure_code
-    )
-    failures = failures.filter(erased_at=None).exclude(pk=run.pk).order_by("-id")
-    rows, own = failures.values_list(*_COLUMNS, "cause")[:_MAX_READ], readable.filter(pk=run.pk).values("pk")
-    yield rows, own
+    visible = Run.objects.visible_to(actor).filter(error_key=run.error_key)
+    rows = visible.exclude(pk=run.pk).order_by("-id").values_list(*_COLUMNS)[:_SHOWN]
+    own = visible.filter(pk=run.pk).values("pk")
+    counts = FailureCount.objects.visible_to(actor).filter(group__key=run.error_key)
+    yield rows, own, (totals := counts.values("group").annotate(n=Sum("count")).values_list("n", flat=True))
     if not own:
         return SimilarFailures()
-    wanted = _kind(run.cause, run.failure_code)
-    similar = [RunReference(*row[:-1]) for row in rows if _kind(row[-1], run.failure_code) == wanted]
-    return SimilarFailures(tuple(similar[:_SHOWN]), len(similar), len(rows) == _MAX_READ)
+    return SimilarFailures(tuple(RunReference(*row) for row in rows), max(sum(totals) - 1, 0))
 
 
 @reader
@@ -89,11 +81,6 @@ def _has_failed(run: Run) -> bool:
 
 def _earlier(run: Run, actor: Actor) -> RunQuerySet:
     return Run.objects.visible_to(actor).without_cases().filter(skill=run.skill_id, pk__lt=run.pk)
-
-
-def _kind(cause: Mapping[str, Any], failure_code: str) -> tuple[str, str]:
-    name = cause.get("type", failure_code)
-    return name, "" if name else cause.get("message", "")
 
 
 def _first(runs: RunQuerySet) -> Reads[RunReference | None]:

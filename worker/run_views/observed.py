@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet, Sum
 
 from registry.additions.additions import effective_manifest
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, prepared, reader
 from registry.identity.actors import Actor
 from registry.models import Version
-from worker.models import DailyRuns, Run
+from worker.models import DailyRuns, Run, RunQuerySet
+from worker.models.daily_runs import reads_all_runs
 from worker.queue.states import ENDED
 from worker.sandbox.egress.allowed_hosts import parse_allowlist
 
 MAX_RUNS = 500  # newest runs that are read for secrets and other skills
 MAX_HOSTS = 100
+_HostRow = tuple[dict[str, tuple[int, int]], int, int]
 
 
 @dataclass(frozen=True)
@@ -52,18 +55,11 @@ def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermis
     runs; secrets and skills come from the newest ``MAX_RUNS`` runs. Additions count as declared.
     """
     manifest = effective_manifest(version)
-    newest = Run.objects.readable_by(actor).without_cases().filter(
-        skill=version.skill_id, version_number=version.number, status__in=ENDED
-    )  # fmt: skip
-    newest = newest.order_by("-pk")[:MAX_RUNS] if actor.user else newest.none()
-    granted = newest.values_list("grants", flat=True)
-    below = Run.objects.filter(parent__in=newest.values("pk")).order_by().values_list("skill_label")
-    called = below.annotate(n=Count("pk"))
-    counted = DailyRuns.objects.readable_by(actor)
-    counted = counted.filter(skill=version.skill_id, version_number=version.number)
-    days = counted.values_list("runs", "hosts")
-    yield granted, called, days
-    runs, hosts = _hosts(days)
+    key = (actor, version.skill_id, version.number)
+    granted, called = _grants(*key), _called_skills(*key)
+    counted = _total_hosts(*key[1:]) if reads_all_runs(actor) else _readable_hosts(*key)
+    yield granted, called, counted
+    runs, hosts = _hosts(counted)
     secrets = Counter(name for grants in granted for name in grants.get("secrets", {}))
     skills = dict(called)
     rows = [*_host_rows(manifest.security.network_allowlist, hosts)]
@@ -72,14 +68,46 @@ def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermis
     return ObservedPermissions(version.number, runs, tuple(rows))
 
 
-def _hosts(days: Iterable[tuple[int, dict[str, tuple[int, int]]]]) -> tuple[int, dict[str, list[int]]]:
+def _newest(actor: Actor, skill: int, number: str) -> RunQuerySet:
+    runs = Run.objects.readable_by(actor).without_cases()
+    runs = runs.filter(skill_id=skill, version_number=number, status__in=ENDED)
+    return runs.order_by("-pk")[:MAX_RUNS] if actor.user else runs.none()
+
+
+@prepared
+def _grants(actor: Actor, skill: int, number: str) -> QuerySet[Run, dict[str, Any]]:
+    return _newest(actor, skill, number).values_list("grants", flat=True)
+
+
+@prepared
+def _called_skills(actor: Actor, skill: int, number: str) -> QuerySet[Run, tuple[str, int]]:
+    below = Run.objects.filter(parent__in=_newest(actor, skill, number).values("pk")).order_by()
+    return below.values_list("skill_label").annotate(n=Count("pk"))
+
+
+@prepared
+def _total_hosts(skill: int, number: str) -> QuerySet[DailyRuns, _HostRow]:
+    return _grouped(DailyRuns.objects.totals().filter(skill_id=skill, version_number=number))
+
+
+@prepared
+def _readable_hosts(actor: Actor, skill: int, number: str) -> QuerySet[DailyRuns, _HostRow]:
+    return _grouped(DailyRuns.objects.readable_by(actor).filter(skill_id=skill, version_number=number))
+
+
+def _grouped(days: QuerySet[DailyRuns]) -> QuerySet[DailyRuns, Any]:
+    """Different ``hosts`` with their number of runs and of rows: most days of most callers have none."""
+    return days.order_by().values_list("hosts").annotate(Sum("runs"), Count("pk"))
+
+
+def _hosts(rows: Iterable[_HostRow]) -> tuple[int, dict[str, list[int]]]:
     runs, total = 0, dict[str, list[int]]()
-    for number, hosts in days:
+    for hosts, number, times in rows:
         runs += number
         for host, (allowed, refused) in hosts.items():
             sums = total.setdefault(host, [0, 0])
-            sums[0] += allowed
-            sums[1] += refused
+            sums[0] += allowed * times
+            sums[1] += refused * times
     return runs, total
 
 

@@ -60,7 +60,7 @@ class Runs(Endpoint):
         query = read_query(RunsQuery, request)
         rows = filter_runs(Run.objects.visible_to(self.actor), query, self.actor)
         rows = rows.select_related("team", "caller").defer("request", "files", "result")
-        found, cursor = pagination.newest_first(rows, pagination.read_page("runs", query, kinds=(str,)))
+        found, cursor = pagination.last_first(rows, pagination.read_page("runs", query, kinds=(int,)))
         readable_runs = Run.objects.readable_by(self.actor).filter(pk__in=[run.pk for run in found])
         readable = set(readable_runs.values_list("pk", flat=True))
         waits = waits_of(found)
@@ -286,7 +286,7 @@ class ArtifactContent(Endpoint):
         if artifact is None:
             raise NOT_FOUND.refusal(what="artifact", name=path[:200])
         etag = f'"{artifact.digest}"'
-        if unchanged := etags.not_modified(request, etag):
+        if unchanged := etags.not_modified(request, etag, vary=()):
             return unchanged
         response = make_attachment(stored_response(StoredFile(artifact.digest, artifact.size)), path, etag)
         return etags.set_private(response)

@@ -10,7 +10,7 @@ REQUEST_INVALID = declare("REQUEST_INVALID", lambda *, reason: ...)(
     _("Send the inputs as JSON without NUL characters or lone surrogates."),
 )
 RUN_ERASED = declare("RUN_ERASED", http=409)(
-    _("Can't run again: the run's content was erased."), _("Start a new run with the inputs.")
+    _("Can't run again: the run's content was erased."), _("Start a new run, and provide the inputs again.")
 )
 ENDPOINT_FILES = declare("ENDPOINT_FILES")(
     _("The skill runs on an endpoint, which can't receive files."),

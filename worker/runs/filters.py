@@ -24,6 +24,8 @@ def filter_runs(rows: RunQuerySet, given: Mapping[str, Any], actor: Actor) -> Ru
     """
     if skill := given.get("skill"):
         rows = rows.of_skill(skill)
+    if text := given.get("skill_contains"):
+        rows = rows.of_skills_containing(text, actor)
     if given.get("pinned"):
         rows = rows.pinned(actor)
     if label := given.get("label"):

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Team, Version
 from worker.models import Run
@@ -46,10 +47,13 @@ def repeat_run(
     )
 
 
-def check_repeat(run: Run, version: Version, actor: Actor, *, inputs: Mapping[str, Any]) -> None:
+@reader
+def check_repeat(run: Run, version: Version, actor: Actor, *, inputs: Mapping[str, Any]) -> Reads[None]:
     """Raises the refusals of ``repeat_run`` with these inputs, and creates no run."""
     request = replace(request_of(run), inputs=inputs)
-    check_request(actor=actor, version=version, request=request, team=_team(run, actor), rerun_of=run)
+    yield from check_request.reads(
+        actor=actor, version=version, request=request, team=_team(run, actor), rerun_of=run
+    )
 
 
 def merged_inputs(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Checks requests and creates runs: queued, waiting for approval, or answered from the cache."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -9,7 +9,8 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from registry.additions.additions import Additions, additions_of, with_additions
+from registry.additions.additions import additions_of, with_additions
+from registry.core.sql import Reads, gather, read, reader
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require, require_unarchived
 from registry.identity.teams import calling_team
@@ -25,14 +26,14 @@ from registry.rules import decision as rules_decision
 from registry.rules.decision import Decision
 from registry.secrets import run_secrets
 from worker.attempts.script_request import OUTPUT_DIR, request_for_script
-from worker.attempts.unpacking import open_package
+from worker.attempts.unpacking import UnpackedPackage, open_package
 from worker.child_runs.lineage import Lineage
 from worker.core.budget import endpoint_for
 from worker.core.opaque_ids import opaque_id
 from worker.core.storable import is_storable
 from worker.dependencies.runtimes.choice import chosen_runtime
 from worker.files import inputs
-from worker.files.inputs import ResolvedInputs
+from worker.files.inputs import InputUse, ResolvedInputs
 from worker.models import Run
 from worker.protocols import prepare as protocols_prepare
 from worker.protocols.call import Request
@@ -61,22 +62,23 @@ def request_run(
     lineage: Lineage | None = None,
     case_name: str = "",
     standing_approval: StandingApproval | None = None,
+    kept: Sequence[InputUse] = (),
 ) -> Run:
     """Creates a run: queued, waiting for approval, or answered from the cache unless ``no_cache``.
 
     Raises Refusal for requests that can't be queued, with a JSON pointer for problems of an input. A repeated
     ``idempotency_key`` of one caller returns the same run. A run of the test case ``case_name`` is not
-    counted as a use. A run that ``standing_approval`` covers needs no approval. Wakes a worker after the
-    commit.
+    counted as a use. A run that ``standing_approval`` covers needs no approval. The request can use the files
+    in ``kept``, even those of other users. Wakes a worker after the commit.
     """
     _require_runnable(actor, version, is_child=lineage is not None)
     if idempotency_key and (earlier := find_by_idempotency_key(actor, idempotency_key)):
         return earlier
-    run, manifest = _build_run(actor, version, request, team, rerun_of)
+    run, manifest, decision = read(_build_run(actor, version, request, team, rerun_of, kept=kept))
     run.rerun_of, run.idempotency_key, run.case_name = rerun_of, idempotency_key, case_name
     if lineage:
         lineage.apply(run)
-    decision = _authorize(actor, version, run.team)
+    rules_decision.require_not_denied(decision)
     try:
         with transaction.atomic():
             _insert(run, manifest, actor, decision, no_cache=no_cache, standing_approval=standing_approval)
@@ -89,6 +91,7 @@ def request_run(
     return run
 
 
+@reader
 def check_request(
     *,
     actor: Actor,
@@ -96,14 +99,18 @@ def check_request(
     request: Request,
     team: Team | None = None,
     rerun_of: Run | None = None,
-) -> Run:
-    """The run that ``request_run`` would create, without saving it; for requests that run later.
+    kept: Sequence[InputUse] = (),
+    files_of: Actor | None = None,
+) -> Reads[Run]:
+    """The run that ``request_run`` would create, without saving it; for requests that run later. ``files_of``
+    is the actor whose files the request can use, by default ``actor``.
 
     Raises as ``request_run`` does, except for limits that apply only when the run is queued.
     """
     _require_runnable(actor, version)
-    run, _manifest = _build_run(actor, version, request, team, rerun_of)
-    _authorize(actor, version, run.team)
+    parts = _build_run(actor, version, request, team, rerun_of, kept=kept, files_of=files_of)
+    run, _manifest, decision = yield from parts
+    rules_decision.require_not_denied(decision)
     return run
 
 
@@ -116,49 +123,56 @@ def _require_runnable(actor: Actor, version: Version, *, is_child: bool = False)
 
 
 def _build_run(
-    actor: Actor, version: Version, request: Request, team: Team | None, rerun_of: Run | None
-) -> tuple[Run, Manifest]:
+    actor: Actor,
+    version: Version,
+    request: Request,
+    team: Team | None,
+    rerun_of: Run | None,
+    *,
+    kept: Sequence[InputUse],
+    files_of: Actor | None = None,
+) -> Reads[tuple[Run, Manifest, Decision]]:
+    """The unsaved run, its manifest and the decision of the rules, which the caller must check."""
     additions = additions_of(version)
     manifest = with_additions(manifest_of(version.manifest), additions)
-    caller_team = calling_team(actor, version.skill, team)
+    caller_team = yield from calling_team.reads(actor, version.skill, team)
     require_unarchived(caller_team)
     request = abp.resolve_tool(manifest, request)
-    resolved = _check_inputs(request, manifest, actor, rerun_of)
+    require_storable([request.inputs, list(request.arguments), request.stdin, request.context])
+    files = inputs.resolve.reads(
+        request.inputs, request.arguments, actor=files_of or actor, rerun_of=rerun_of, kept=kept
+    )
+    resolved, statuses, runtime, decision = yield from gather(
+        files,
+        run_secrets.secret_statuses.reads(version, caller_team),
+        chosen_runtime.reads(version),
+        rules_decision.decide.reads(version, team=caller_team, token=actor.token),
+    )
+    _check_inputs(request, manifest, resolved)
     request = _with_context(request, manifest, actor, caller_team, version)
     run = _new_run(actor, version, manifest, request, resolved)
     run.team = caller_team
-    _choose_protocol(run, version, request)
-    run.grants = _grants(version, additions, manifest, caller_team)
-    return run, manifest
-
-
-def _grants(version: Version, additions: Additions, manifest: Manifest, team: Team | None) -> dict[str, Any]:
-    secrets = run_secrets.require_secrets(version, team) if manifest.security.secrets else {}
-    parts = {"secrets": secrets, "additions": additions.document(), "runtime": chosen_runtime(version)}
-    return {name: part for name, part in parts.items() if part}
-
-
-def _authorize(actor: Actor, version: Version, team: Team | None) -> Decision:
-    decision = rules_decision.decide(version, team=team, token=actor.token)
-    rules_decision.require_not_denied(decision)
-    return decision
+    package = yield from open_package.reads(version.digest)
+    _choose_protocol(run, package, request)
+    secrets = run_secrets.require_secrets(version, caller_team, statuses)
+    parts = {"secrets": secrets, "additions": additions.document(), "runtime": runtime}
+    run.grants = {name: part for name, part in parts.items() if part}
+    return run, manifest, decision
 
 
 def find_by_idempotency_key(actor: Actor, idempotency_key: str) -> Run | None:
     return Run.objects.filter(caller=actor.user, idempotency_key=idempotency_key).first()
 
 
-def _check_inputs(request: Request, manifest: Manifest, actor: Actor, rerun_of: Run | None) -> ResolvedInputs:
-    require_storable([request.inputs, list(request.arguments), request.stdin, request.context])
+def _check_inputs(request: Request, manifest: Manifest, resolved: ResolvedInputs) -> None:
     schema = abp.input_schema(manifest, request)
-    resolved = inputs.resolve(request.inputs, request.arguments, actor=actor, rerun_of=rerun_of)
-    if schema is not None:
-        values = dict(resolved.inputs)
-        if "output_dir" in values:
-            values["output_dir"] = OUTPUT_DIR
-        if problems := validate(schema, values, missing=MISSING_PARAM):
-            raise Refusal(*problems)
-    return resolved
+    if schema is None:
+        return
+    values = dict(resolved.inputs)
+    if "output_dir" in values:
+        values["output_dir"] = OUTPUT_DIR
+    if problems := validate(schema, values, missing=MISSING_PARAM):
+        raise Refusal(*problems)
 
 
 def require_storable(content: Any) -> None:
@@ -238,9 +252,8 @@ def _new_run(
     )
 
 
-def _choose_protocol(run: Run, version: Version, request: Request) -> None:
+def _choose_protocol(run: Run, package: UnpackedPackage, request: Request) -> None:
     """Sets the run's protocol and entry; raises Refusal if the package can't serve the request."""
-    package = open_package(version.digest)
     script_request = request_for_script(run.request, run.files, package)
     call = protocols_prepare.prepare(
         package.paths, package.manifest, package.profile, script_request, read=package.read

@@ -56,6 +56,8 @@ class Schedules(Endpoint):
         lookups = {"state": "state", "skill": "skill_label", "team": "team__slug"}
         rows = change.schedules(self.actor)
         rows = rows.filter(**{lookup: query[name] for name, lookup in lookups.items() if name in query})
+        if text := query.get("skill_contains"):
+            rows = rows.of_skills_containing(text, self.actor)
         found, cursor = pagination.newest_first(rows, pagination.read_page("schedules", query, kinds=(str,)))
         return etag.document_response(
             request, page_document([schedule_summary(row) for row in found], cursor)

@@ -17,6 +17,7 @@ from registry.identity.permissions import Action, in_scope, may, require
 from registry.identity.teams import calling_team
 from registry.models import Skill, Team
 from worker.core import clock
+from worker.files.inputs import uses_of
 from worker.models import (
     CatchUpPolicy,
     OverlapPolicy,
@@ -120,9 +121,9 @@ def may_change(schedule: Schedule, actor: Actor) -> bool:
 def create(skill: Skill, options: ScheduleOptions, actor: Actor) -> Schedule:
     """Creates a schedule, after the checks of a run request, with an audit entry and an event.
 
-    Raises SCHEDULE_VERSION_INVALID if both version and channel are given, and SCHEDULE_FILES if an input is a
-    file. Also raises the refusals of the checks, of the timing, of ``run_as.choose`` and of the version
-    look-up.
+    The schedule keeps the request's files. Raises SCHEDULE_VERSION_INVALID if both version and channel are
+    given, and INPUT_NOT_FOUND for a file that the actor can't use. Also raises the refusals of the checks, of
+    the timing, of ``run_as.choose`` and of the version look-up.
     """
     schedule = Schedule(
         skill=skill,
@@ -262,16 +263,24 @@ def _checked_name(name: str, schedule: Schedule) -> str:
 
 
 def _check(schedule: Schedule, actor: Actor) -> None:
-    """Checks that a run could start now, and sets what the schedule stores about its skill and version."""
+    """Checks that a run could start now, and sets what the schedule stores about its skill, version and
+    files. The request can use the files of ``actor`` and those that the schedule has.
+    """
     skill = schedule.skill
     if skill is None or skill.purged_at:
         raise errors.SCHEDULE_SKILL_DELETED.refusal(skill=schedule.skill_label)
     require(actor, Action.RUN, skill=skill)
     runner, request = run_as.actor_of(schedule), call.request_of(schedule)
     version = call.due_version(schedule, runner)
-    checked = check_request(actor=runner, version=version, request=request, team=schedule.team)
-    if checked.files:
-        raise errors.SCHEDULE_FILES.refusal().at("inputs")
+    checked = check_request(
+        actor=runner,
+        version=version,
+        request=request,
+        team=schedule.team,
+        kept=uses_of(schedule.files),
+        files_of=actor,
+    )
+    schedule.files = checked.files
     if schedule.version_number:
         schedule.version_number, schedule.digest = version.number, version.digest
     schedule.team, schedule.skill_team, schedule.skill_label = checked.team, skill.team, str(skill)

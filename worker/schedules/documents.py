@@ -11,12 +11,15 @@ from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.packages.problems import Problem
 from worker.core import clock
+from worker.files.inputs import uses_of
 from worker.models import Schedule, ScheduleFiring, ScheduleState
 from worker.schedules.timing import timing_of
 
 
 def schedule_document(schedule: Schedule, actor: Actor) -> dict[str, Any]:
-    """The schedule with its next runs; ``request`` is None unless the actor can read its inputs."""
+    """The schedule with its next runs; ``request`` and ``files`` are None unless the actor can read its
+    inputs.
+    """
     readable = Schedule.objects.readable_by(actor).filter(pk=schedule.pk).exists()
     return {
         **schedule_summary(schedule),
@@ -24,6 +27,7 @@ def schedule_document(schedule: Schedule, actor: Actor) -> dict[str, Any]:
         "digest": schedule.digest or None,
         "channel": schedule.channel or None,
         "request": schedule.request if readable else None,
+        "files": file_documents(schedule) if readable else None,
         "jitter_s": schedule.jitter_s,
         "overlap": schedule.overlap,
         "catch_up": schedule.catch_up,
@@ -53,6 +57,20 @@ def schedule_summary(schedule: Schedule) -> dict[str, Any]:
         "url": absolute_url(f"/api/v1/schedules/{schedule.uid}"),
         "page_url": absolute_url(f"/schedules/{schedule.uid}/"),
     }
+
+
+def file_documents(schedule: Schedule) -> list[dict[str, Any]]:
+    """The files that the schedule keeps for its runs, in the order of the request."""
+    return [
+        {
+            "place": use.pointer,
+            "name": use.path.rpartition("/")[2],
+            "size": use.size,
+            "digest": use.digest,
+            "reference": dict(use.named),
+        }
+        for use in uses_of(schedule.files)
+    ]
 
 
 def next_runs(schedule: Schedule) -> list[str | None]:

@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 SCHEDULE_TIME_REQUIRED = declare("SCHEDULE_TIME_REQUIRED")(
     _("A schedule needs exactly one of `cron`, `every_s` and `at`."),
-    _("Send a cron expression, a number of seconds, or one time."),
+    _("Send a cron expression, a number of seconds, or a date and time."),
 )
 SCHEDULE_ZONE_UNKNOWN = declare("SCHEDULE_ZONE_UNKNOWN", lambda *, zone: ...)(
     _("The time zone %(zone)s is unknown."), _("Use a name such as Europe/Berlin or Asia/Shanghai.")
@@ -23,10 +23,6 @@ SCHEDULE_NEVER_DUE = declare("SCHEDULE_NEVER_DUE")(
 SCHEDULE_VERSION_INVALID = declare("SCHEDULE_VERSION_INVALID")(
     _("A schedule can't have both a version and a channel."),
     _("Send `version` to stay on one version, or `channel` to follow a channel."),
-)
-SCHEDULE_FILES = declare("SCHEDULE_FILES")(
-    _("A schedule can't use uploaded files or artifacts, because they expire."),
-    _("Pass a URL or the content itself, or add the file to the package."),
 )
 SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ..., http=403)(
     _("You can't schedule runs as %(name)s."),
@@ -64,7 +60,7 @@ SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)
     _("Can't run the schedule: the skill %(skill)s was deleted."), _("Schedule another skill.")
 )
 SCHEDULE_INPUTS_CHANGED = declare("SCHEDULE_INPUTS_CHANGED", lambda *, version: ...)(
-    _("The inputs of %(version)s differ from those for which the schedule was saved."),
+    _("The parameters of %(version)s differ from those for which the schedule was saved."),
     _("Edit the schedule's inputs, or resume the schedule if the inputs are still right."),
 )
 SCHEDULE_PERMISSIONS_CHANGED = declare("SCHEDULE_PERMISSIONS_CHANGED", lambda *, version: ...)(
@@ -101,5 +97,5 @@ FIRING_ABANDONED = declare("FIRING_ABANDONED", lambda *, attempts: ...)(
         "Can't start this run: the process that starts scheduled runs crashed %(attempts)s times while "
         "starting it."
     ),
-    _("Ask an administrator to check the reaper's log."),
+    _("Ask an administrator to check the log of the reaper process."),
 )

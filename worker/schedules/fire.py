@@ -21,6 +21,7 @@ from registry.packages.problems import Problem, Refusal
 from registry.rules.decision import Decision
 from registry.storage import blobs
 from registry.versions.publishing.version_rows import serialize_problem
+from worker.files.inputs import uses_of
 from worker.models import (
     Approval,
     ApprovalDecision,
@@ -107,6 +108,7 @@ def start_run(firing: ScheduleFiring) -> Run:
         team=schedule.team,
         idempotency_key=key,
         standing_approval=partial(_standing_approval, schedule),
+        kept=uses_of(schedule.files),
     )
 
 

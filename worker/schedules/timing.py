@@ -10,6 +10,8 @@ from itertools import islice
 from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from worker.models import Schedule, ScheduleKind
 from worker.schedules import errors
@@ -19,6 +21,15 @@ MAX_INTERVAL_S = 366 * 24 * 3600
 MAX_JITTER_S = 24 * 3600
 NEXT_RUNS = 10
 _FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
+_WRONG_LENGTH = "Wrong number of fields"
+_REASONS = {  # by the message of the parser
+    _WRONG_LENGTH: _("five fields are required"),
+    "Bad minute": _("the minute is not valid (0 to 59)"),
+    "Bad hour": _("the hour is not valid (0 to 23)"),
+    "Bad day-of-month": _("the day of month is not valid (1 to 31)"),
+    "Bad month": _("the month is not valid (1 to 12, or JAN to DEC)"),
+    "Bad day-of-week": _("the day of week is not valid (0 to 7, or SUN to SAT)"),
+}
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ def checked_timing(
     kind = (ScheduleKind.CRON, ScheduleKind.INTERVAL, ScheduleKind.ONCE)[given.index(True)]
     field = ("cron", "every_s", "at")[given.index(True)]
     if cron:
-        cron = _checked_cron(cron, now)
+        cron = _checked_cron(cron)
     if every_s is not None and not MIN_INTERVAL_S <= every_s <= MAX_INTERVAL_S:
         raise errors.SCHEDULE_INTERVAL_INVALID.refusal(least=MIN_INTERVAL_S, most=MAX_INTERVAL_S).at(field)
     timing = Timing(kind, now.replace(microsecond=0), cron, every_s, at, time_zone)
@@ -112,17 +123,28 @@ def time_zones() -> frozenset[str]:
     return frozenset(name for name in available_timezones() if name != "localtime")
 
 
-def _checked_cron(text: str, now: datetime) -> str:
+def is_cron(text: str) -> bool:
+    """Whether the text is a valid expression of five fields."""
+    return not _cron_error(" ".join(text.split()))
+
+
+def _checked_cron(text: str) -> str:
     """The expression with single spaces. Raises SCHEDULE_CRON_INVALID unless it is a valid expression of five
     fields.
     """
     expression = " ".join(text.split())
-    try:
-        if len(expression.split()) != _FIELDS or len(expression) > 100:
-            raise CronSimError("Wrong number of fields")
-        CronSim(expression, now)
-    except (CronSimError, ValueError, AssertionError) as error:
-        raise errors.SCHEDULE_CRON_INVALID.refusal(cron=expression[:100], reason=str(error)).at(
-            "cron"
-        ) from None
+    if error := _cron_error(expression):
+        reason = gettext(_REASONS.get(error, error))
+        raise errors.SCHEDULE_CRON_INVALID.refusal(cron=expression[:100], reason=reason).at("cron")
     return expression
+
+
+def _cron_error(expression: str) -> str:
+    """The parser's message about the expression; "" if it is valid."""
+    if len(expression.split()) != _FIELDS or len(expression) > 100:
+        return _WRONG_LENGTH
+    try:
+        CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
+    except (CronSimError, ValueError, AssertionError) as error:
+        return str(error) or "Bad cron expression"
+    return ""

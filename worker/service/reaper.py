@@ -18,6 +18,7 @@ from registry.matching import feedback
 from registry.models.session import SessionStore
 from registry.review import findings
 from registry.storage import blobs
+from registry.uploads import uploads
 from registry.versions.publishing import parser_answers
 from worker.approvals import decide
 from worker.attempts import unpacking
@@ -112,6 +113,7 @@ def sweep_once() -> None:
     if not _clock_jumps.is_reliable(clock.now()):
         return  # after the machine slept, new files and rows seem old
     inputs.sweep()
+    uploads.sweep()
     blobs.sweep()
     unpacking.sweep()
     unpacking.sweep_purged()

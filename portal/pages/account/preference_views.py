@@ -16,7 +16,7 @@ from registry.models import User
 
 @require_POST
 def set_language(request: HttpRequest) -> HttpResponse:
-    response = redirect(_next(request))
+    response = redirect(next_url(request))
     language = request.POST.get("language", "")
     if language in dict(settings.LANGUAGES):
         remember_language(response, language)
@@ -27,14 +27,14 @@ def set_language(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    response = redirect(_next(request))
+    response = redirect(next_url(request))
     theme = request.POST.get("theme", "")
     if theme in THEMES:
         response.set_cookie("theme", theme, max_age=YEAR, samesite="Lax")
     return response
 
 
-def _next(request: HttpRequest) -> str:
+def next_url(request: HttpRequest) -> str:
     """The URL to return to: the form's ``next`` if it is a path of this site, otherwise the home page."""
     url = request.POST.get("next", "")
     return url if url_has_allowed_host_and_scheme(url, allowed_hosts=None) else reverse("home")

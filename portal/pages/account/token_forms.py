@@ -15,9 +15,9 @@ DAYS = ((7, _("7 days")), (30, _("30 days")), (90, _("90 days")), (365, _("1 yea
 
 OVERLAPS = (
     (0, _("Stops at once")),
-    (1, _("Works for 1 hour")),
-    (24, _("Works for 24 hours")),
-    (168, _("Works for 7 days")),
+    (1, _("Valid for 1 hour")),
+    (24, _("Valid for 24 hours")),
+    (168, _("Valid for 7 days")),
 )
 
 
@@ -75,7 +75,7 @@ class DeviceCodeForm(forms.Form):
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "spellcheck": "false", "placeholder": "BCDF-GHJK"}
         ),
-        help_text=_("The client shows it after you start the login."),
+        help_text=_("The client shows the code after you start the login."),
     )
 
 

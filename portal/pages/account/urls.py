@@ -8,6 +8,7 @@ from portal.pages.account import (
     preference_views,
     session_views,
     token_views,
+    upload_views,
     views,
 )
 
@@ -31,6 +32,7 @@ urlpatterns = [
     path("account/device/", device_views.page, name="device-login"),
     path("account/install-links/", install_link_views.page, name="install-links"),
     path("account/install-links/<str:uid>/revoke/", install_link_views.revoke, name="install-link-revoke"),
+    path("account/uploads/<str:uid>/discard/", upload_views.discard, name="upload-discard"),
     path("account/tokens/", token_views.page, name="tokens"),
     path("account/tokens/<str:uid>/", token_views.token, name="token"),
     path("account/tokens/<str:uid>/connection/", token_views.connection, name="token-connection"),

@@ -78,7 +78,7 @@ def erase(request: ActorRequest) -> HttpResponse:
         with add_refusals(form):
             people.erase_person(user, request.actor)
             logout(request)
-            messages.success(request, _("Your account was erased."))
+            messages.success(request, _("Your account was deleted."))
             return redirect("home")
     return render(request, "account/erase.html", {"form": form})
 

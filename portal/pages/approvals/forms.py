@@ -3,22 +3,18 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.filter_form import FilterForm
 from worker.approvals.decide import DECISIONS, MAX_REASON
 from worker.models import ApprovalDecision
 
 _IN_BULK = (ApprovalDecision.ONCE, ApprovalDecision.EXACT, ApprovalDecision.DENIED)
 
 
-class ApprovalFilter(forms.Form):
-    """The filters of the lists of waiting and decided requests, which are part of the URL."""
+class ApprovalFilter(FilterForm):
+    """The filters of the lists of waiting and decided requests."""
 
     skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
     team = forms.CharField(label=_("Team"), required=False, max_length=64)
-    use_required_attribute = False
-
-    @property
-    def is_set(self) -> bool:
-        return any(self.data.get(name) for name in self.fields)
 
 
 class ApprovalDecisionForm(forms.Form):

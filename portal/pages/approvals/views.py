@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,6 +12,7 @@ from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.approvals.bulk import decide_all, report
 from portal.pages.approvals.forms import ApprovalDecisionForm, ApprovalFilter, BulkDecisionForm
+from portal.pages.approvals.pagination import ApprovalPaginator
 from portal.pages.approvals.presenters import approval_groups, approval_tabs, rule_scopes
 from portal.presenters.approvals import approval_rows, decides_approvals
 from registry.identity.middleware import ActorRequest
@@ -26,7 +26,7 @@ PAGE = 50
 @signed_in_page
 def waiting(request: ActorRequest) -> HttpResponse:
     """Lists the visible requests that wait for a decision; the request that expires next comes first."""
-    return _listing(request, "waiting", "expires_at")
+    return _listing(request, "waiting", "expires_at", "pk")
 
 
 @signed_in_page
@@ -34,14 +34,15 @@ def decided(request: ActorRequest) -> HttpResponse:
     """Lists the visible requests that no longer wait, such as approved or cancelled ones; newest
     runs first.
     """
-    return _listing(request, "decided", "-run__uid")
+    return _listing(request, "decided", "-pk")
 
 
-def _listing(request: ActorRequest, tab: str, order: str) -> HttpResponse:
+def _listing(request: ActorRequest, tab: str, *order: str) -> HttpResponse:
     filters = ApprovalFilter(request.GET)
     given = filters.cleaned_data if filters.is_valid() else {}
     rows = requests.filter_approvals(requests.approvals(request.actor), {**given, "state": tab})
-    page = Paginator(rows.order_by(order, "pk"), PAGE).get_page(request.GET.get("page"))
+    number = request.GET.get("page")
+    page = ApprovalPaginator(rows.order_by(*order), PAGE, number).get_page(number)
     waiting = tab == "waiting"
     groups = approval_groups(page, request.actor) if waiting else []
     context = {

@@ -24,7 +24,7 @@ _GROUPS = (
 class AuditFilterForm(forms.Form):
     person = forms.CharField(label=_("User name"), required=False, max_length=150)
     group = forms.ChoiceField(label=_("Action"), required=False, choices=_GROUPS)
-    target = forms.CharField(label=_("Skill, person or other object"), required=False, max_length=200)
+    target = forms.CharField(label=_("Affected skill, person or other item"), required=False, max_length=200)
     since = forms.DateField(label=_("From day"), required=False, widget=DayInput)
     until = forms.DateField(label=_("To day"), required=False, widget=DayInput)
 

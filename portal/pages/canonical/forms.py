@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.forms.team_choice import TeamChoiceForm
 from registry.canonical.pins import MIRROR_INTERVAL_S
@@ -80,8 +81,8 @@ class MirrorForm(TeamChoiceForm):
         coerce=int,
         initial=MIRROR_INTERVAL_S,
         choices=[
-            (_HOUR, _("Every hour")),
-            (MIRROR_INTERVAL_S, _("Every day")),
+            (_HOUR, pgettext_lazy("interval", "Every hour")),
+            (MIRROR_INTERVAL_S, pgettext_lazy("interval", "Every day")),
             (7 * MIRROR_INTERVAL_S, _("Every week")),
         ],
     )

@@ -1,22 +1,24 @@
-"""The catalog's default order as a sequence for Django's paginator."""
+"""The orders of the catalog as sequences for Django's paginator, which count skills by the stored counts."""
 
 from collections.abc import Sequence
 from typing import overload
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 
+from registry.core.sql import evaluate, next_power_of_two, prepared
+from registry.identity.actors import Actor
 from registry.models import Skill
-from registry.usage.scores import load_listed, most_used_keys
+from registry.search.facets import count_searchable
+from registry.search.query import Filters
+from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, load_listed, rank, with_listed_columns
+
+_MAX_RANKED = 2_000  # up to this place, the used skills are ranked before they are counted
 
 
-class SkillsByScore(Sequence[Skill]):
-    """Used skills by current score, then unused ones by the date of their latest version."""
-
-    def __init__(self, skills: QuerySet[Skill]) -> None:
-        self._skills = skills
-        counts = skills.order_by().aggregate(used=Count("pk", filter=Q(usage_count__gt=0)), all=Count("pk"))
-        self._used, self._length = int(counts["used"]), int(counts["all"])
-        self._unused = skills.filter(usage_count=0).order_by("-latest__created_at", "-pk")
+class _Skills(Sequence[Skill]):
+    def __init__(self, actor: Actor, filters: Filters) -> None:
+        self._of = actor, filters
+        self._length = next(iter(count_searchable(filters, actor)), 0) or 0
 
     def __len__(self) -> int:
         return self._length
@@ -29,8 +31,57 @@ class SkillsByScore(Sequence[Skill]):
         if isinstance(index, int):
             return self[index : index + 1][0]
         start, stop, _ = index.indices(len(self))
-        keys = most_used_keys(self._skills, stop, start=start) if start < self._used else []
-        if stop > self._used:
-            unused = self._unused.values_list("pk", flat=True)
-            keys += unused[max(start - self._used, 0) : max(stop - self._used, 0)]
+        return self._read(start, stop)
+
+    def _read(self, start: int, stop: int) -> list[Skill]:
+        raise NotImplementedError
+
+
+class NewestSkills(_Skills):
+    """Skills by the date of their latest version, the newest first."""
+
+    def _read(self, start: int, stop: int) -> list[Skill]:
+        actor, filters = self._of
+        rows = with_listed_columns(filters.searchable_by(actor))
+        return list(rows.order_by("-latest_id")[start:stop])  # version keys rise with time, and have an index
+
+
+class SkillsByScore(_Skills):
+    """Used skills by current score, then unused ones by the date of their latest version."""
+
+    def _read(self, start: int, stop: int) -> list[Skill]:
+        limit = next_power_of_two(stop)
+        best = [_best_used(*self._of, order=order, limit=limit) for order in BEST_FIRST]
+        if stop <= _MAX_RANKED:
+            evaluate(*best)
+        used = len(best[0] if stop <= _MAX_RANKED else _used(*self._of, limit=limit))
+        keys = rank(row for rows in best for row in rows)[start:stop] if start < used else []
+        if stop > used:
+            keys += self._unused_keys(max(start - used, 0), stop - used)
         return load_listed(keys)
+
+    def _unused_keys(self, start: int, stop: int) -> list[int]:
+        if start:
+            return list(_unused(*self._of)[start:stop])
+        return _first_unused(*self._of, limit=next_power_of_two(stop))[:stop]
+
+
+@prepared
+def _used(actor: Actor, filters: Filters, *, limit: int) -> QuerySet[Skill, int]:
+    used = filters.searchable_by(actor).filter(usage_count__gt=0).order_by("-usage_count", "pk")
+    return used.values_list("pk", flat=True)[:limit]
+
+
+@prepared
+def _best_used(actor: Actor, filters: Filters, *, order: str, limit: int) -> QuerySet[Skill, UsedSkill]:
+    return best_used(filters.searchable_by(actor), order, limit)
+
+
+def _unused(actor: Actor, filters: Filters) -> QuerySet[Skill, int]:
+    rows = filters.searchable_by(actor).filter(usage_count=0).order_by("-latest_id")
+    return rows.values_list("pk", flat=True)
+
+
+@prepared
+def _first_unused(actor: Actor, filters: Filters, *, limit: int) -> QuerySet[Skill, int]:
+    return _unused(actor, filters)[:limit]

@@ -3,15 +3,17 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from portal.pages.catalog.forms import CatalogQuery
 from portal.pages.match.presenters import match_rows
-from portal.presenters.skill.strip import LENGTH, strip_of
+from portal.presenters.skill.strip import LENGTH, strip_of_outcomes
 from registry.core import search_terms
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, padded, prepared, reader
 from registry.identity.actors import Actor
 from registry.matching.match import Match, MatchQuery, MatchReason, MatchResult, match
 from registry.matching.sentences import is_sentence
@@ -21,6 +23,7 @@ from registry.usage import scores
 from worker.models import Run
 from worker.run_views.sql import last_run_ids
 
+_Outcome = tuple[str, datetime]  # status and time of a run
 _MATCHES = 4  # number of matches shown: the best one, and similar ones if the search finds nothing
 
 
@@ -30,7 +33,6 @@ class MatcherAnswer:
 
     is_asked: bool = False
     found: MatchResult | None = None  # with the best match only
-    row: dict[str, Any] | None = None  # the best match, for ``match/result.html``
     near: tuple[Match, ...] = ()  # similar skills: the next ones, or all if none fits
 
     @property
@@ -48,7 +50,7 @@ def facts_of(
 ) -> Reads[dict[int, dict[str, Any]]]:
     """Maps each skill's primary key to a dict with its score, strip of last runs, and match reasons.
 
-    ``strip`` has the visible runs among the skill's last 30 runs.
+    ``strip`` has the visible runs among the skill's last 30 runs; it is None without runs.
     """
     why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
     runs = yield from _last_runs([skill.pk for skill in skills], actor)
@@ -60,13 +62,21 @@ def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:
     return bool(query.q) and (found.none or is_sentence(query.q))
 
 
-def ask_matcher(query: CatalogQuery, actor: Actor) -> MatcherAnswer:
+@reader
+def ask_matcher(query: CatalogQuery, actor: Actor) -> Reads[MatcherAnswer]:
     """The matcher's answer under the query's filters."""
-    found = match(MatchQuery(query.q), actor, limit=_MATCHES, filters=query.filters)
+    found = yield from match.reads(MatchQuery(query.q), actor, limit=_MATCHES, filters=query.filters)
     if found.none:
         return MatcherAnswer(is_asked=True, near=found.near)
     best = MatchResult(found.request, found.rows[:1])
-    return MatcherAnswer(True, best, match_rows(best, actor)[0], found.rows[1:])
+    return MatcherAnswer(True, best, found.rows[1:])
+
+
+@reader
+def best_match(answer: MatcherAnswer, actor: Actor) -> Reads[dict[str, Any] | None]:
+    """The best match, for ``match/result.html``."""
+    rows = (yield from match_rows.reads(answer.found, actor)) if answer.found else []
+    return next(iter(rows), None)
 
 
 def corrected_query(found: SearchResult) -> str:
@@ -85,27 +95,33 @@ def corrected_query(found: SearchResult) -> str:
 
 
 def _facts(
-    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], runs: Iterable[Run]
+    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], runs: Sequence[_Outcome]
 ) -> dict[str, Any]:
     score = scores.score(skill.usage_count, skill.last_used_at, timezone.now())
     reasons = {(reason.text, reason.field): reason for reason in why.get(skill.pk, ())}
     return {
         "score": f"{score:.1f}",
-        "strip": strip_of(runs),
+        "strip": strip_of_outcomes(runs) if runs else None,
         "reasons": tuple(reasons.values()),
     }
 
 
-def _last_runs(skills: Sequence[int], actor: Actor) -> Reads[Mapping[int, list[Run]]]:
-    """Maps each skill's primary key to the runs among its last 30 that the actor can see, newest first."""
-    found: defaultdict[int, list[Run]] = defaultdict(list)
+def _last_runs(skills: Sequence[int], actor: Actor) -> Reads[Mapping[int, list[_Outcome]]]:
+    """Maps each skill's primary key to status and time of the runs among its last 30 that the actor can see,
+    newest first.
+    """
+    found: defaultdict[int, list[_Outcome]] = defaultdict(list)
     if actor.is_signed_in and skills:
-        runs = Run.objects.visible_to(actor).filter(pk__in=last_run_ids(skills, LENGTH))
-        runs = runs.only("skill_id", "status", "created_at")
-        yield (newest := runs.order_by("-pk"))
-        for run in newest:
-            found[run.skill_id or 0].append(run)
+        yield (newest := _runs_of(actor, *padded(skills)))
+        for skill, status, at in newest:
+            found[skill].append((status, at))
     return found
+
+
+@prepared
+def _runs_of(actor: Actor, *skills: int) -> QuerySet[Run, tuple[int, str, datetime]]:
+    runs = Run.objects.visible_to(actor).filter(pk__in=last_run_ids(skills, LENGTH))
+    return runs.order_by("-pk").values_list("skill_id", "status", "created_at")
 
 
 def _closest_word(wrong: str, skill: Skill) -> str:

@@ -4,26 +4,29 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from portal.context import navigation_counts
 from portal.pages.catalog.forms import CatalogQuery, read_query
-from portal.pages.catalog.pagination import SkillsByScore
+from portal.pages.catalog.pagination import NewestSkills, SkillsByScore
 from portal.pages.catalog.presenters import (
     MatcherAnswer,
     ask_matcher,
+    best_match,
     corrected_query,
     facts_of,
     needs_matcher,
 )
 from portal.presenters.skill.kind import KINDS
 from registry.changes import drafts
+from registry.core.sql import Reads, read, read_together
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
+from registry.matching.sentences import is_sentence
 from registry.models import Skill
 from registry.rates.limits import RateLimit, count_request
 from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets
@@ -47,7 +50,7 @@ TITLES: dict[str, Promise | str] = {
 FIRST = ("kind", "team", "tag", "language")  # the other filters are below "More filters"
 LABELS: dict[str, Mapping[str, Promise | str]] = {
     "kind": {name: kind.label for name, kind in KINDS.items()} | {"script": _("Runs a script")},
-    "language": {"zh": _("Chinese"), "en": _("English and others")},
+    "language": {"zh": _("Chinese"), "en": _("English and other languages")},
 }
 
 
@@ -57,28 +60,42 @@ def page(request: ActorRequest) -> HttpResponse:
     if query.q:
         count_request(request, request.actor, RateLimit.SEARCH)
     else:
-        drafts.keep_page(request.actor)
+        drafts.keep_page()
         drafts.depend_on_catalog()
-    found = search(query.q, request.actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
+    found, answer = _answers(request, query)
     skills = _search_results(query, found) if query.q else _browse(query, request.actor)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))
-    is_asked = page_of_skills.number == 1 and needs_matcher(query, found)
-    if is_asked:
-        count_request(request, request.actor, RateLimit.MATCH)
-    answer = ask_matcher(query, request.actor) if is_asked else MatcherAnswer()
-    best = answer.row["match"].skill if answer.row else None
+    if answer is None:
+        is_asked = page_of_skills.number == 1 and needs_matcher(query, found)
+        answer = ask_matcher(query, request.actor) if is_asked else MatcherAnswer()
+        if is_asked:
+            count_request(request, request.actor, RateLimit.MATCH)
+    best = answer.found.rows[0].skill if answer.found else None
     listed = [skill for skill in page_of_skills.object_list if skill != best]
+    repeated = best is not None and best in skills  # the best match stands above the other hits
     shown = {row.skill.pk: row.skill for row in answer.matches} | {skill.pk: skill for skill in listed}
-    all_facets = _facets(query, found, request.actor)
-    context = {
+    all_facets, facts, row, counts = read_together(
+        _facets(query, found, request.actor),
+        facts_of.reads(shown.values(), [*answer.matches, *found.hits], request.actor),
+        best_match.reads(answer, request.actor),
+        navigation_counts.reads(request.actor),
+    )
+    context = counts | {
         "query": query,
         "page": page_of_skills,
         "listed": listed,
         "answer": answer,
-        "facts": facts_of(shown.values(), [*answer.matches, *found.hits], request.actor),
-        "facets": [row for row in all_facets if row["name"] in FIRST],
-        "more_facets": [row for row in all_facets if row["name"] not in FIRST],
-        "is_more_chosen": any(name not in FIRST for name, _value in query.chosen),
+        "best": row,
+        "others": page_of_skills.paginator.count - repeated,
+        "other_total": found.total - repeated,
+        "facts": facts,
+        "filters": {
+            "facets": [row for row in all_facets if row["name"] in FIRST],
+            "more_facets": [row for row in all_facets if row["name"] not in FIRST],
+            "is_more_chosen": any(name not in FIRST for name, _value in query.chosen),
+            "chosen_count": len(query.chosen),
+            "query_string": request.GET.urlencode(),
+        },
         "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),
         "total": found.total,
@@ -86,12 +103,20 @@ def page(request: ActorRequest) -> HttpResponse:
     return render(request, "catalog/catalog.html", context)
 
 
-def _browse(query: CatalogQuery, actor: Actor) -> Sequence[Skill] | QuerySet[Skill]:
-    skills = query.filters.narrow(Skill.objects.searchable_by(actor))
-    if query.sort != "newest":
-        return SkillsByScore(skills)
-    rows = skills.select_related("team", "latest").defer("latest__manifest", "latest__body")
-    return rows.order_by("-latest__created_at", "-pk")
+def _answers(request: ActorRequest, query: CatalogQuery) -> tuple[SearchResult, MatcherAnswer | None]:
+    """The results of the search and, for the first page of a sentence, the matcher's answer."""
+    actor = request.actor
+    reads = search.reads(query.q, actor, limit=MAX_HITS, filters=query.filters, counted=MAX_COUNTED_SKILLS)
+    if not (is_sentence(query.q) and request.GET.get("page", "1") == "1"):
+        return read(reads), None
+    count_request(request, actor, RateLimit.MATCH)
+    found, answer = read_together(reads, ask_matcher.reads(query, actor))
+    return found, answer
+
+
+def _browse(query: CatalogQuery, actor: Actor) -> Sequence[Skill]:
+    kind = NewestSkills if query.sort == "newest" else SkillsByScore
+    return kind(actor, query.filters)
 
 
 def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
@@ -103,10 +128,12 @@ def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
     return skills
 
 
-def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> list[dict[str, Any]]:
+def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> Reads[list[dict[str, Any]]]:
     """Each filter with its values and their counts under the other filters. Omits filters without values."""
     names = tuple(TITLES)
-    counts = facets(query.q, query.filters, actor, limit=VALUES_SHOWN, found=found, names=names)
+    counts = yield from facets.reads(
+        query.q, query.filters, actor, limit=VALUES_SHOWN, found=found, names=names
+    )
     rows = []
     for name, title in TITLES.items():
         if choices := _choices(name, getattr(query.filters, name), counts[name]):

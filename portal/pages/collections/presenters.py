@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from registry.collections.documents import public_url
 from registry.collections.find import is_computed
 from registry.collections.members import Member, named_versions
 from registry.core.addresses import absolute_url
 from registry.identity.actors import Actor
-from registry.identity.permissions import Action, may
+from registry.identity.permissions import Action, active_teams_where
 from registry.models import Collection, Team, Visibility
+
+_MAX_PLUGINS = 20  # more commands would hide the list of skills
 
 
 def editable_teams(actor: Actor) -> QuerySet[Team]:
     """The teams for which the actor may create collections."""
-    visible = Team.objects.visible_to(actor)
-    allowed = [team.pk for team in visible if may(actor, Action.COLLECTIONS, team=team)]
-    return visible.filter(pk__in=allowed).order_by("slug")
+    return active_teams_where(actor, Action.COLLECTIONS).order_by("slug")
 
 
 def collection_title(collection: Collection) -> str:
@@ -45,12 +46,12 @@ def client_lines(collection: Collection, found: Iterable[Member]) -> list[dict[s
     )
     git = f"{base}.git" if is_public else f"{base}.private.git"
     market = f"{collection.team.slug}-{collection.slug}" if is_stored else collection.team.slug
-    plugin = f"{named[0].name}@{market}"
+    plugins = [f"{each.name}@{market}" for each in named]
     header = "" if is_public else ' -H "Authorization: Bearer $SKILLQUAY_TOKEN"'
     prompt = absolute_url(f"/api/v1/collections/{collection}/prompt")
     skills = [{"id": "install-skills", "label": "npx skills", "text": f"npx skills add {base}"}]
-    claude = f"claude plugin marketplace add {git}\nclaude plugin install {plugin}"
-    codex = f"codex plugin marketplace add {git}\ncodex plugin add {plugin}"
+    claude = _plugin_lines("claude plugin marketplace add", git, "claude plugin install", plugins)
+    codex = _plugin_lines("codex plugin marketplace add", git, "codex plugin add", plugins)
     return [
         *(skills if is_public else []),
         {"id": "install-claude", "label": "Claude Code", "text": claude},
@@ -58,6 +59,15 @@ def client_lines(collection: Collection, found: Iterable[Member]) -> list[dict[s
         {"id": "install-git", "label": "git", "text": f"git clone {git} {collection.slug}"},
         {"id": "install-prompt", "label": _("System prompt"), "text": f"curl -fsSL{header} {prompt}"},
     ]
+
+
+def _plugin_lines(add: str, git: str, install: str, plugins: Sequence[str]) -> str:
+    """The commands that add the marketplace and install its plugins, at most ``_MAX_PLUGINS``."""
+    lines = [f"{add} {git}", *(f"{install} {plugin}" for plugin in plugins[:_MAX_PLUGINS])]
+    if (omitted := len(plugins) - _MAX_PLUGINS) > 0:
+        text = ngettext("%(n)s more skill in the list below", "%(n)s more skills in the list below", omitted)
+        lines.append(f"# {text % {'n': omitted}}")
+    return "\n".join(lines)
 
 
 def member_rows(found: Iterable[Member]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.pages.docs.library import ERRORS, DocPage, Document, Library
+from registry.documentation.library import ERRORS, DocLibrary, DocPage, Document
 
 _GROUPS: list[tuple[str | Promise, str]] = [
     (_("Start"), "start"),
@@ -67,7 +67,7 @@ class IndexEntry:
     document: Document | None = None
 
 
-def groups(library: Library) -> list[DocGroup]:
+def groups(library: DocLibrary) -> list[DocGroup]:
     """All documents by group.
 
     Documents that no group names follow in one group per folder, sorted by title.

@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from portal.pages.docs.library import DocPage, Document, Heading, Library
 from portal.pages.docs.outline import IndexEntry, group_of, groups, neighbors, page_title
 from portal.pages.docs.rendering import page_html
+from registry.documentation.library import DocHeading, DocLibrary, DocPage, Document
 
 
 @dataclass(frozen=True)
@@ -19,12 +19,12 @@ class ContentsRow:
     on the current page.
     """
 
-    heading: Heading
+    heading: DocHeading
     url: str
-    below: tuple[Heading, ...]
+    below: tuple[DocHeading, ...]
 
 
-def contents_of(page: DocPage, library: Library) -> dict[str, Any]:
+def contents_of(page: DocPage, library: DocLibrary) -> dict[str, Any]:
     """The context of ``docs/page.html``."""
     document = library.documents[page.document]
     shown = groups(library)
@@ -53,12 +53,12 @@ def _table_of_contents(document: Document, page: DocPage) -> list[ContentsRow]:
     return rows
 
 
-def _below(headings: tuple[Heading, ...]) -> tuple[Heading, ...]:
+def _below(headings: tuple[DocHeading, ...]) -> tuple[DocHeading, ...]:
     end = next((at for at, each in enumerate(headings) if each.level <= 2), len(headings))
     return tuple(each for each in headings[:end] if each.level == 3)
 
 
-def mentions_of(code: str, library: Library) -> list[IndexEntry]:
+def mentions_of(code: str, library: DocLibrary) -> list[IndexEntry]:
     """The pages whose text names the code."""
     pattern = re.compile(rf"\b{re.escape(code)}\b")
     return [

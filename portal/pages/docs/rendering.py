@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from markdown_it.token import Token
 
-from portal.pages.docs.library import DocPage, Heading, Library
 from portal.presenters.content.markdown import render_blocks
+from registry.documentation.library import DocHeading, DocLibrary, DocPage
 from worker.core.display_budget import CpuTime
 
 _CPU_SECONDS = 30  # documents are part of the installation, so their size is known
@@ -19,7 +19,7 @@ _ATTRIBUTES |= {"table": {"tabindex"}}
 
 
 @lru_cache(maxsize=256)
-def page_html(library: Library, page: DocPage) -> SafeString:
+def page_html(library: DocLibrary, page: DocPage) -> SafeString:
     headings = iter(page.headings)
 
     def rewrite(block: list[Token]) -> None:
@@ -30,7 +30,7 @@ def page_html(library: Library, page: DocPage) -> SafeString:
     return render_blocks(page.text, rewrite=rewrite, cpu=CpuTime(_CPU_SECONDS), attributes=_ATTRIBUTES).html
 
 
-def _set_anchors(block: list[Token], headings: Iterator[Heading]) -> None:
+def _set_anchors(block: list[Token], headings: Iterator[DocHeading]) -> None:
     heading = next(headings, None) if block[0].type == "heading_open" else None
     if heading is None:
         return
@@ -49,7 +49,7 @@ def _make_scrollable(block: list[Token]) -> None:
             token.attrs["tabindex"] = "0"
 
 
-def _resolve_links(tokens: list[Token], library: Library, page: DocPage) -> None:
+def _resolve_links(tokens: list[Token], library: DocLibrary, page: DocPage) -> None:
     """Resolves the addresses of links and images. Links to files that the site does not serve become text."""
     is_text = False
     for token in tokens:
@@ -65,7 +65,7 @@ def _resolve_links(tokens: list[Token], library: Library, page: DocPage) -> None
             _resolve_links(token.children, library, page)
 
 
-def _resolve_link(token: Token, library: Library, page: DocPage) -> bool:
+def _resolve_link(token: Token, library: DocLibrary, page: DocPage) -> bool:
     address = str(token.attrs.get("href", ""))
     if "class" in token.attrs or address.startswith(("http:", "https:", "mailto:", "/")):
         return True

@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from portal.pages.docs.error_codes import code_entry, find_codes
-from portal.pages.docs.library import library
 from portal.pages.docs.outline import groups
 from portal.pages.docs.presenters import contents_of, mentions_of
-from portal.pages.docs.search import MAX_QUERY, search
+from registry.documentation.library import library
+from registry.documentation.search import MAX_QUERY, search
 from registry.packages.problems import CODES
 
 _CODES_SHOWN = 5  # in the results of a search in all documents

@@ -88,7 +88,9 @@ def unsubscribe(request: ActorRequest, uid: str) -> HttpResponse:
     row = subscribing.find_subscription(uid, request.actor)
     with show_refusals(request):
         subscribing.unsubscribe(row, request.actor)
-        messages.success(request, _("From now on, events only propose %(skill)s.") % {"skill": row.skill})
+        messages.success(
+            request, _("Events no longer start %(skill)s; they only propose it.") % {"skill": row.skill}
+        )
     return redirect("event-subscriptions")
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django import forms
 from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.filter_form import FilterForm
+from portal.forms.suggestions import MAX_SUGGESTIONS, SkillFilterField, skill_criterion
 from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Membership, Team
@@ -17,14 +19,13 @@ from worker.models import ErrorGroup, ErrorGroupState
 _MAX_VERSIONS = 50
 
 
-class GroupFilterForm(forms.Form):
+class GroupFilterForm(FilterForm):
     state = forms.ChoiceField(
         label=_("State"), required=False, choices=[("", _("Any state")), *ErrorGroupState.choices]
     )
-    skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
+    skill = SkillFilterField()
     team = forms.ChoiceField(label=_("Team"), required=False)
     mine = forms.BooleanField(label=_("Assigned to me"), required=False)
-    use_required_attribute = False
 
     def __init__(self, data: QueryDict, actor: Actor) -> None:
         super().__init__(data)
@@ -38,15 +39,19 @@ class GroupFilterForm(forms.Form):
         self.is_valid()
         given = self.cleaned_data
         return GroupFilter(
-            skill=given.get("skill", ""),
+            **skill_criterion(given.get("skill", "")),
             team=given.get("team", ""),
             state=given.get("state", ""),
             assigned_to_me=given.get("mine", False),
         )
 
-    @property
-    def is_set(self) -> bool:
-        return any(self.data.get(name) for name in self.fields)
+    def suggest_skills(self, groups: Iterable[ErrorGroup], actor: Actor) -> None:
+        """Suggests the skills of ``groups``, and those of the newest groups of the actor's teams."""
+        names = ("skill__team__slug", "skill__slug")
+        newest = ErrorGroup.objects.filter(skill__team_id__in=actor.team_ids).order_by("-last_seen", "-uid")
+        own = newest.values_list(*names)[: 5 * MAX_SUGGESTIONS]
+        suggested = [*(str(group.skill) for group in groups), *(f"{team}/{slug}" for team, slug in own)]
+        self.fields["skill"].suggest(suggested)  # type: ignore[attr-defined]
 
 
 @reader

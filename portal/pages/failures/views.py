@@ -14,7 +14,9 @@ from django.utils.translation import gettext as _
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
-from portal.presenters.explanations import explain, failure_text
+from portal.pages.runs.presenters import log as run_log
+from portal.pages.runs.presenters.failure import error_lines
+from portal.presenters.explanations import explain, failure_text, group_pattern, group_title
 from registry.core.sql import read_together, reads_of
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -30,9 +32,11 @@ from worker.failures.groups import (
     versions_of,
 )
 from worker.models import ErrorGroup, Run
+from worker.run_views.cause import cause_of
 
 PAGE = 30
 _SHOWN_RUNS = 10
+_LOG_LINES = 10
 _OFFERED_VERSIONS = 20
 _HEAVY = ("request", "result", "files")
 
@@ -44,6 +48,7 @@ def group_list(request: ActorRequest) -> HttpResponse:
     after = _position(request.GET.get("after", ""))
     found = list_groups(request.actor, form.chosen(), limit=PAGE + 1, after=after)
     views = found[:PAGE]
+    form.suggest_skills((view.group for view in views), request.actor)
     context = {
         "form": form,
         "views": views,
@@ -62,27 +67,26 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
     found = view.group
     actor = request.actor
     runs = runs_of(found, actor).select_related("caller").defer(*_HEAVY).order_by("-id")[:_SHOWN_RUNS]
-    readable = Run.objects.readable_by(actor).filter(pk__in=runs.values("pk"))
-    newest_runs = (readable if view.readable else readable.none()).defer(*_HEAVY).order_by("-id")[:1]
     seen = Skill.objects.visible_to(actor).filter(pk=found.skill_id).values("pk")
     versions, callers, numbers, people, _rows = read_together(
         versions_of.reads(found, actor),
         callers_of.reads(found, actor),
         version_numbers.reads(found),
         assignees.reads(found),
-        reads_of(runs, newest_runs, seen),
+        reads_of(runs, seen),
     )
-    newest = next(iter(newest_runs), None)
     context: dict[str, Any] = {
         "view": view,
         "group": found,
         "why": explain(found.failure_code, {}),
-        "newest": newest,
-        "cause": failure_text(newest) if newest else "",
+        "title": group_title(view),
+        "pattern": group_pattern(view),
+        "cause": failure_text(view.newest) if view.newest else "",
         "runs": runs,
         "versions": versions,
         "callers": callers,
         "skill_seen": bool(seen),
+        **_log_end(view.newest),
     }
     if view.may_change:
         context |= {"numbers": numbers, "assignees": people}
@@ -90,6 +94,15 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
         numbers = context.get("numbers") or _visible_numbers(found, request.actor)
         context["batch"] = {"fields": [("error_group", uid)], "ended": view.count, "numbers": numbers}
     return render(request, "failures/group.html", context)
+
+
+def _log_end(run: Run | None) -> dict[str, Any]:
+    """The last lines of the log of the group's newest run, if the actor can read it."""
+    if run is None:
+        return {}
+    attempt = max(run.attempt, 1)
+    lines = run_log.tail(run, attempt, running=False).lines[-_LOG_LINES:]
+    return {"attempt": attempt, "log_lines": lines, "error_lines": error_lines(lines, cause_of(run))}
 
 
 def _visible_numbers(group: ErrorGroup, actor: Actor) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.forms.team_choice import TeamChoiceForm
 from portal.forms.version_changes import VISIBILITIES
@@ -76,8 +77,8 @@ class ImportForm(TeamChoiceForm):
         empty_value=None,
         choices=[
             ("", _("On demand")),
-            (_HOUR, _("Every hour")),
-            (24 * _HOUR, _("Every day")),
+            (_HOUR, pgettext_lazy("interval", "Every hour")),
+            (24 * _HOUR, pgettext_lazy("interval", "Every day")),
             (7 * 24 * _HOUR, _("Every week")),
         ],
     )

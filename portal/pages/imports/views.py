@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
+from portal.forms.resumable_uploads import attach_uploads
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.imports.forms import ImportForm, OutcomeFilter
 from registry.core.sql import evaluate
@@ -49,6 +50,7 @@ def new(request: ActorRequest) -> HttpResponse:
         chosen = request.GET.get("team", "")
         form = ImportForm(teams=teams, initial={"team": chosen})
         return render(request, "imports/new.html", {"form": form, "can": has_team_to_publish(teams, chosen)})
+    attach_uploads(request)
     form = ImportForm(request.POST, request.FILES, teams=teams)
     if form.is_valid():
         with add_refusals(form):
@@ -153,11 +155,18 @@ def _rows(sources: Sequence[Source], actor: Actor) -> list[dict[str, Any]]:
                 for outcome in ImportOutcome.values
                 if report and (number := counts.get((report.pk, outcome)))
             ],
+            "failure": _failure(report),
             "overwritten": [skill for skill in skills if skill.origin_id == source.pk],
             "may_import": may(actor, Action.PUBLISH, team=source.team),
         }
         for source in sources
     ]
+
+
+def _failure(report: Import | None) -> str:
+    """The first reason why the import failed; "" if it did not."""
+    problems = load_problems(report) if report and report.status == ImportStatus.FAILED else ()
+    return problems[0].message(_) if problems else ""
 
 
 def _context(request: ActorRequest, report: Import) -> dict[str, Any]:

@@ -15,7 +15,7 @@ class ListingForm(PathsForm):
         max_value=100_000_000,
         initial=CONTEXT_TOKENS,
         required=False,
-        help_text=_("The listing uses at most one percent of the context window; default: 200000."),
+        help_text=_("Default: 200000. The listing uses at most one percent of the context window."),
     )
     format = forms.ChoiceField(
         label=_("Format"),

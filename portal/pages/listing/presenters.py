@@ -11,18 +11,21 @@ from registry.listing.selection import PlaceReason
 STAGES = {
     Stage.FULL: _("No text was shortened to fit the budget."),
     Stage.SHARED: _("The budget is shared evenly; bundled skills get all the space they need."),
-    Stage.NAMES: _("Only names are listed: the budget leaves fewer than 20 columns per skill."),
+    Stage.NAMES: _(
+        "Only names are listed, except for bundled skills: the budget leaves fewer than "
+        "20 characters per description."
+    ),
 }
 _PLACES = {
     PlaceReason.BUNDLED: _("bundled by administrators"),
     PlaceReason.USED: _("ranked by use"),
-    PlaceReason.NEW: _("new: reserved place"),
+    PlaceReason.NEW: _("new skill, in a reserved place"),
     PlaceReason.TURN: _("in today's rotation"),
 }
 _CUTS = {
     Truncation.NONE: _("full text"),
     Truncation.LONG: _("shortened to 250 characters"),
-    Truncation.SHARE: _("shortened to an even share"),
+    Truncation.SHARE: _("shortened to an equal share of the budget"),
     Truncation.NAME: _("name only"),
 }
 _WHYS = {

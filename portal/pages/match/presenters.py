@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from registry.core.sql import Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.index.abilities import Ability
 from registry.matching.documents import match_document
@@ -55,10 +56,14 @@ def is_weak(row: Match) -> bool:
     return strength(row).is_weak
 
 
-def match_rows(found: MatchResult, actor: Actor) -> list[dict[str, Any]]:
+@reader
+def match_rows(found: MatchResult, actor: Actor) -> Reads[list[dict[str, Any]]]:
     """The matches for templates: each with its API document, strength, reasons, and URL of the run form."""
-    documents = match_document(found, actor)["results"]
-    runs = run_addresses((row.skill for row in found.rows), found.request.utterance, actor)
+    document, runs = yield from gather(
+        match_document.reads(found, actor),
+        run_addresses.reads([row.skill for row in found.rows], found.request.utterance, actor),
+    )
+    documents = document["results"]
     return [
         {
             "match": row,
@@ -86,7 +91,8 @@ def brief_reasons(row: Match) -> list[MatchReason]:
     return list(found.values())[:_MAX_BRIEF_REASONS]
 
 
-def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[int, str]:
+@reader
+def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> Reads[dict[int, str]]:
     """URLs of run forms by the skills' primary keys.
 
     If exactly one input of a skill takes free text, the form is prefilled with ``sentence``.
@@ -94,6 +100,7 @@ def run_addresses(skills: Iterable[Skill], sentence: str, actor: Actor) -> dict[
     every = list(skills)
     described = [_version(skill) for skill in every if Ability.SCHEMA in Ability(skill.abilities)]
     rows = Version.objects.visible_to(actor).filter(pk__in=described).values_list("skill_id", "manifest")
+    yield rows
     inputs = {skill: _inputs(manifest.get("input_schema"), sentence) for skill, manifest in rows}
     return {skill.pk: _address(skill, inputs.get(skill.pk, {})) for skill in every}
 

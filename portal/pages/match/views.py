@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
+from portal.context import navigation_counts
 from portal.decorators import signed_in_action
 from portal.forms.errors import show_refusals
 from portal.pages.match.forms import FeedbackForm, MatchForm
@@ -18,6 +19,7 @@ from portal.pages.match.presenters import is_weak, match_rows
 from portal.presenters.reasons import segments
 from portal.presenters.skill.curl import match_line
 from registry.api.errors import FIELD_INVALID
+from registry.core.sql import read_together
 from registry.identity.middleware import ActorRequest
 from registry.lookup.skills import find_skill, find_version
 from registry.matching import feedback
@@ -71,9 +73,12 @@ def page(request: ActorRequest) -> HttpResponse:
 
 
 def _match_context(found: MatchResult, request: ActorRequest) -> dict[str, Any]:
-    rows = match_rows(found, request.actor)
+    rows, counts = read_together(
+        match_rows.reads(found, request.actor), navigation_counts.reads(request.actor)
+    )
     strong = [row for row in rows if not is_weak(row["match"])]
     return {
+        **counts,
         "found": found,
         "rows": strong or rows,
         "weaker": [row for row in rows if row not in strong] if strong else [],

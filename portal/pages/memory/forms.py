@@ -6,6 +6,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.filter_form import FilterForm
 from registry.identity.actors import Actor
 from worker.memory.owners import Owner
 from worker.memory.store import MemoryQuery
@@ -22,7 +23,7 @@ _IMPORTANCE = [
 ]
 
 
-class MemoryFilter(forms.Form):
+class MemoryFilter(FilterForm):
     q = forms.CharField(label=_("Search terms"), required=False, max_length=500)
     type = forms.ChoiceField(
         label=_("Kind"), required=False, choices=[("", _("Any kind")), *MemoryType.choices]
@@ -41,7 +42,6 @@ class MemoryFilter(forms.Form):
             ("30d", _("Last 30 days")),
         ],
     )
-    use_required_attribute = False
 
     def query(self, actor: Actor, owner: Owner) -> MemoryQuery:
         """The query with all filters except ``q``; invalid filters are ignored."""
@@ -60,10 +60,6 @@ class MemoryFilter(forms.Form):
     @property
     def words(self) -> str:
         return str(self.cleaned_data.get("q", "")) if self.is_valid() else ""
-
-    @property
-    def is_set(self) -> bool:
-        return any(self.data.get(name) for name in self.fields)
 
 
 class ProposalForm(forms.Form):

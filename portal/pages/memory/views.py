@@ -80,7 +80,9 @@ def delete(request: ActorRequest, uid: str) -> HttpResponse:
     with show_refusals(request):
         find.delete(memory, request.actor)
         undo = reverse("memory-restore", args=[memory.uid])
-        messages.success(request, _("Memory deleted. Its content will be erased soon."), extra_tags=undo)
+        messages.success(
+            request, _("Memory deleted. Its stored content will be removed for good soon."), extra_tags=undo
+        )
     return redirect(_address(memory))
 
 

@@ -34,7 +34,10 @@ class SubscriptionForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=_("Signs messages to webhooks (at least 16 characters), Feishu and DingTalk."),
+        help_text=_(
+            "Signs messages to webhooks, Feishu and DingTalk; webhooks need a secret of at "
+            "least 16 characters."
+        ),
     )
     digest = forms.ChoiceField(label=_("Frequency"), choices=Digest.choices)
     skill = forms.CharField(

@@ -110,7 +110,7 @@ def retry(request: ActorRequest, uid: str) -> HttpResponse:
     row = log.find(uid, request.actor)
     with show_refusals(request):
         log.retry(row, request.actor)
-        messages.success(request, _("The delivery is sent now."))
+        messages.success(request, _("The delivery is being sent."))
     return redirect("deliveries")
 
 
@@ -119,7 +119,7 @@ def replay(request: ActorRequest, uid: str) -> HttpResponse:
     row = log.find(uid, request.actor)
     with show_refusals(request):
         log.replay(row, request.actor)
-        messages.success(request, _("The notification is sent again."))
+        messages.success(request, _("The notification is being sent again."))
     return redirect("deliveries")
 
 

@@ -5,22 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext
 
-from portal.presenters.navigation import NavLink, navigation_groups
+from portal.presenters.navigation import NavLink, nav_rights, navigation_groups
 from portal.presenters.skill.names import skill_names
 from portal.presenters.status import TONES
+from registry.core.sql import evaluate, prepared
 from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.search.query import search
 from worker.models import Run
+from worker.models.run import ids_of_skills
 
 MAX_TEXT = 200
 MAX_PER_SECTION = 6
 _MAX_SKILLS_OF_RUNS = 3  # the runs of this many found skills are listed
+_MAX_NAMED_SKILLS = 10  # skills with the same name in several teams
+_RUN_COLUMNS = ("uid", "skill", "skill_label", "number", "status")
 _NUMBER = re.compile(r"#?(\d{1,9})", re.ASCII)
 _UID = re.compile(r"[0-9a-zA-Z]{26}")
 _ACTIONS = (
@@ -62,7 +68,7 @@ def sections(text: str, actor: Actor) -> list[Section]:
 
 
 def _pages(actor: Actor) -> Iterator[NavLink]:
-    for group in navigation_groups(actor):
+    for group in navigation_groups(nav_rights(actor)):
         yield from group.links
 
 
@@ -85,17 +91,40 @@ def _runs(text: str, skills: Sequence[Skill], actor: Actor) -> Iterator[Entry]:
     """
     if actor.user is None:
         return
-    runs = Run.objects.visible_to(actor)
+    visible = Run.objects.visible_to(actor)
+    newest: Iterable[Run]
     if not text:
-        runs = runs.filter(caller=actor.user)
+        newest = _newest(visible.filter(caller=actor.user))
     elif _UID.fullmatch(text):
-        runs = runs.filter(uid=text)
+        newest = _newest(visible.filter(uid=text))
     elif number := _NUMBER.fullmatch(text):
-        runs = runs.filter(number=int(number[1]))
+        newest = _newest(visible.filter(number=int(number[1]), number__gt=0))  # the condition of the index
     else:
-        runs = runs.of_skill(text) | runs.filter(skill__in=skills)
-    newest = list(runs.without_content().order_by("-pk")[:MAX_PER_SECTION])
+        newest = _runs_of_skills(text, skills, actor)
+    newest = list(newest)
     names = skill_names(newest, actor)
     for run in newest:
         label = f"{names[run.pk]} #{run.number}" if run.number else names[run.pk]
         yield Entry(reverse("run", args=[run.uid]), label, "play", str(TONES[run.status][2]))
+
+
+def _runs_of_skills(name: str, skills: Sequence[Skill], actor: Actor) -> list[Run]:
+    """The newest runs of ``skills`` and of the skills with the name, also of deleted ones.
+
+    Reads each skill's runs along the index: a skill can have most of the site's runs, or one old run.
+    """
+    keys = dict.fromkeys([skill.pk for skill in skills] + ids_of_skills(name)[:_MAX_NAMED_SKILLS])
+    reads = [_newest_of_skill(actor, key) for key in keys]
+    deleted = _newest(Run.objects.visible_to(actor).of_deleted_skills(name))
+    evaluate(*reads, deleted)
+    lists: list[Iterable[Run]] = [*reads, deleted]
+    return sorted(chain.from_iterable(lists), key=lambda run: run.pk, reverse=True)[:MAX_PER_SECTION]
+
+
+@prepared
+def _newest_of_skill(actor: Actor, skill: int) -> QuerySet[Run]:
+    return _newest(Run.objects.visible_to(actor).filter(skill_id=skill))
+
+
+def _newest(runs: QuerySet[Run]) -> QuerySet[Run]:
+    return runs.only(*_RUN_COLUMNS).order_by("-pk")[:MAX_PER_SECTION]

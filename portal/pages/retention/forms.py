@@ -7,6 +7,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.size_field import SizeField
 from worker.retention.policies import MAXIMA, NAMES, Policy
 
 LABELS: dict[str, Promise] = {
@@ -15,14 +16,14 @@ LABELS: dict[str, Promise] = {
     "other_days": _("Cancelled and refused runs (days)"),
     "artifact_days": _("Artifacts (days)"),
     "log_days": _("Logs (days)"),
-    "artifact_bytes": _("Size of all artifacts of a team (bytes)"),
+    "artifact_bytes": _("Size of all artifacts of a team"),
     "keep_last": _("Newest runs to keep per skill"),
 }
 HELP: dict[str, Promise] = {
     "failed_days": _("Applies to timed out and lost runs too."),
     "artifact_days": _("The run stays."),
     "log_days": _("The run stays."),
-    "artifact_bytes": _("The oldest artifacts are removed first. 10000000000 is 10 GB."),
+    "artifact_bytes": _("The oldest artifacts are removed first. For example 500 MB or 10 GB."),
     "keep_last": _("These runs stay, whatever their age."),
 }
 
@@ -35,7 +36,8 @@ class RetentionForm(forms.Form):
     def __init__(self, data: Any = None, *, policy: Policy) -> None:
         super().__init__(data, initial=asdict(policy))
         for name in NAMES:
-            self.fields[name] = forms.IntegerField(
+            kind = SizeField if name == "artifact_bytes" else forms.IntegerField
+            self.fields[name] = kind(
                 label=str(LABELS[name]),
                 required=False,
                 min_value=1,

@@ -18,7 +18,7 @@ from portal.pages.review.forms import ReasonForm
 from portal.pages.skill.views.skill import layout, version_at
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
-from registry.models import Version
+from registry.models import Finding, Version
 from registry.review import findings as reviewing
 from registry.review import reports as reporting
 from registry.versions.publishing.scanning import ReviewedFinding, list_findings
@@ -34,7 +34,7 @@ def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 def held_versions(request: ActorRequest) -> HttpResponse:
     """Lists held versions and open reports of the teams that the user reviews for, at most 200 of each."""
     rows = reviewing.list_held_versions(request.actor).prefetch_related("findings")
-    shown = [(row, row.published_by == request.actor.user, _certain_rules(row)) for row in rows[:200]]
+    shown = [(row, row.published_by == request.actor.user, _causes(row)) for row in rows[:200]]
     reports = reporting.list_open_reports(request.actor)[:200]
     return render(request, "review/held.html", {"held": shown, "reports": reports})
 
@@ -89,9 +89,20 @@ def _row(one: ReviewedFinding) -> dict[str, object]:
     }
 
 
+def _causes(version: Version) -> dict[str, str]:
+    """The explanations of high-confidence findings by rule, one per rule; empty if only a report holds the
+    version.
+    """
+    return {finding.rule: ReviewedFinding(finding, None).why(_) for finding in _certain_findings(version)}
+
+
 def _certain_rules(version: Version) -> list[str]:
     """The rules that caused high-confidence findings; empty if only a report holds the version."""
-    return [finding.rule for finding in version.findings.all() if finding.certain]
+    return [finding.rule for finding in _certain_findings(version)]
+
+
+def _certain_findings(version: Version) -> list[Finding]:
+    return [finding for finding in version.findings.all() if finding.certain]
 
 
 def _page(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,13 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.context import reader_zone
+from portal.context import page_uploads, reader_zone
 from portal.decorators import signed_in_form
 from portal.forms.errors import add_refusals
+from portal.forms.resumable_uploads import attach_uploads
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.presenters.run_form import Prefill, RunForm
-from portal.pages.runs.views.form import run_teams
+from portal.pages.runs.views.form import artifact_choices, recent_artifacts, run_teams, store_upload
 from portal.pages.schedules.forms import ScheduleForm, initial_of
 from portal.pages.schedules.presenters import name_choices, version_choices
 from portal.presenters.skill.permissions import verdict_of
@@ -34,6 +36,7 @@ from worker.models import Schedule
 from worker.schedules import change, errors
 from worker.schedules.call import request_document
 from worker.schedules.change import ScheduleOptions
+from worker.schedules.documents import file_documents
 from worker.schedules.timing import checked_timing
 
 # Fields whose problems are shown at the form's fields.
@@ -72,13 +75,16 @@ def _respond(
     request: ActorRequest, skill: Skill, options: ScheduleOptions, schedule: Schedule | None
 ) -> HttpResponse:
     is_post = request.method == "POST"
+    attach_uploads(request)
     team = options.team or calling_team(request.actor, skill)
     initial = initial_of(options)
+    uploads = page_uploads(request)
     teams, latest = run_teams(request.actor), Version.objects.filter(pk=skill.latest_id or 0)
+    artifacts = recent_artifacts(request.actor)
     versions, names, _others = read_together(
         version_choices.reads(skill, initial["version"]),
         name_choices.reads(request.actor, team),
-        reads_of(teams, latest),
+        reads_of(teams, latest, uploads, artifacts),
     )
     skill.latest = next(iter(latest), None)
     form = ScheduleForm(
@@ -87,20 +93,23 @@ def _respond(
         data=request.POST if is_post else None,
         initial=initial,
     )
-    run_form = _run_form(request, skill, options, teams, is_new=schedule is None)
+    run_form = _run_form(request, skill, options, schedule, teams, artifact_choices(artifacts))
     if is_post and "save" in request.POST:
         count_request(request, request.actor, RateLimit.RUN)
         if saved := _save(request, skill, schedule, form, run_form):
             return redirect("schedule", saved.uid)
     elif is_post:
-        run_form.clear_errors()
         form.is_valid()
+        with add_refusals(form):
+            run_form.clear_errors(lambda upload: store_upload(upload, request.actor))
     refused = is_post and "save" in request.POST
     context = {
         "skill": skill,
         "schedule": schedule,
+        "files": file_documents(schedule) if schedule else [],
         "form": form,
         "run_form": run_form,
+        "unfinished_uploads": uploads,
         "version": run_form.runnable.version,
         "refused": refused,
         "title": _("Edit schedule") if schedule else _("New schedule"),
@@ -111,38 +120,58 @@ def _respond(
 
 
 def _run_form(
-    request: ActorRequest, skill: Skill, options: ScheduleOptions, teams: QuerySet[Team], *, is_new: bool
+    request: ActorRequest,
+    skill: Skill,
+    options: ScheduleOptions,
+    schedule: Schedule | None,
+    teams: QuerySet[Team],
+    artifacts: Sequence[tuple[str, str]],
 ) -> RunForm:
     is_post = request.method == "POST"
     query = request.POST if is_post else request.GET
     kind, _colon, name = query.get("version", "").partition(":")
     number = name if is_post and kind in ("version", "channel") else options.version or options.channel
     runnable = runnable_version(find_version(skill, number[:64] or None, request.actor))
-    earlier: dict[str, Any] = {"arguments": [], **request_document(options.request)} if not is_new else {}
+    earlier: dict[str, Any] = {"arguments": [], **request_document(options.request)} if schedule else {}
     tools = [each.name for each in runnable.entry_points.tools]
     tool = query.get("tool", "") or earlier.get("tool", "")
     return RunForm(
         runnable,
-        Prefill(earlier, options.team),
+        Prefill(earlier, options.team, files=_stored_files(schedule)),
         tool=tool if tool in tools else tools[0] if tools else "",
         shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
         teams=teams,
+        artifacts=artifacts,
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
     )
 
 
+def _stored_files(schedule: Schedule | None) -> dict[str, StoredFile]:
+    """The uploads that the schedule keeps, by uid."""
+    files = file_documents(schedule) if schedule else []
+    uploads = ((each["reference"].get("input"), each) for each in files)
+    return {uid: StoredFile(uid, each["name"], each["size"]) for uid, each in uploads if uid}
+
+
 def _save(
     request: ActorRequest, skill: Skill, schedule: Schedule | None, form: ScheduleForm, run_form: RunForm
 ) -> Schedule | None:
-    """Saves and returns the schedule; None if it was refused and the forms show the errors."""
-    if not all([form.is_valid(), run_form.is_valid()]):
-        return None
+    """Saves and returns the schedule; None if it was refused and the forms show the errors and the stored
+    uploads.
+    """
+
+    def store(upload: UploadedFile[bytes]) -> StoredFile:
+        return store_upload(upload, request.actor)
+
+    is_valid = all([form.is_valid(), run_form.is_valid()])
     with add_refusals(form):
-        call = run_form.request(_refuse_upload)
-        team = run_form.team
-        options = ScheduleOptions(request=call, team=team, **form.timing(), **form.settings())
+        run_form.keep_uploads(store)
+        if not is_valid:
+            return None
         try:
+            call, team = run_form.request(store), run_form.team
+            options = ScheduleOptions(request=call, team=team, **form.timing(), **form.settings())
             if schedule:
                 return change.edit(schedule, options, request.actor)
             return change.create(skill, options, request.actor)
@@ -156,10 +185,6 @@ def _save(
 def _at_fields(refused: Refusal) -> Refusal:
     """The refusal with the paths of its problems replaced by the names of form fields."""
     return Refusal(*(each.at("every") if each.path == "every_s" else each for each in refused.problems))
-
-
-def _refuse_upload(upload: UploadedFile[bytes]) -> StoredFile:
-    raise errors.SCHEDULE_FILES.refusal()
 
 
 def _preview(form: ScheduleForm, options: ScheduleOptions) -> list[Any]:

@@ -11,8 +11,10 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from portal.pages.runs.forms.run import SuggestionInput
-from worker.models import CatchUpPolicy, OverlapPolicy, ScheduleKind, ScheduleState
+from portal.forms.filter_form import FilterForm
+from portal.forms.suggestions import MAX_SUGGESTIONS, SkillFilterField, SuggestionInput, skill_criterion
+from registry.identity.actors import Actor
+from worker.models import CatchUpPolicy, OverlapPolicy, ScheduleKind, ScheduleQuerySet, ScheduleState
 from worker.schedules.change import MAX_NAME, ScheduleOptions
 from worker.schedules.plan import MAX_CATCH_UP
 from worker.schedules.timing import MAX_JITTER_S, time_zones
@@ -25,6 +27,11 @@ _KINDS = [
 ]
 _ZONES = sorted(name for name in time_zones() if "/" in name and not name.startswith(("Etc/", "posix/")))
 _EXAMPLES = ("0 9 * * 1-5", "*/15 * * * *", "0 * * * *", "30 6 * * *", "0 8 1 * *", "0 0 * * 0")
+MISSED_RUNS = {
+    CatchUpPolicy.NONE.value: _("Skip missed runs"),
+    CatchUpPolicy.LAST.value: _("Start the last missed run"),
+    CatchUpPolicy.ALL.value: _("Start all missed runs, up to the limit"),
+}
 
 
 class ScheduleForm(forms.Form):
@@ -57,12 +64,12 @@ class ScheduleForm(forms.Form):
     version = forms.ChoiceField(label=_("Version"))
     run_as = forms.ChoiceField(label=_("Runs as"))
     overlap = forms.ChoiceField(label=_("Overlap with an earlier run"), choices=OverlapPolicy.choices)
-    catch_up = forms.ChoiceField(label=_("Missed runs"), choices=CatchUpPolicy.choices)
+    catch_up = forms.ChoiceField(label=_("Missed runs"), choices=list(MISSED_RUNS.items()))
     catch_up_limit = forms.IntegerField(
-        label=_("Maximum number of missed runs"), min_value=1, max_value=MAX_CATCH_UP, required=False
+        label=_("Maximum number of missed runs to start"), min_value=1, max_value=MAX_CATCH_UP, required=False
     )
     jitter_s = forms.IntegerField(
-        label=_("Random delay in seconds"),
+        label=_("Maximum random delay in seconds"),
         min_value=0,
         max_value=MAX_JITTER_S,
         required=False,
@@ -128,12 +135,30 @@ class PauseForm(forms.Form):
     reason = forms.CharField(label=_("Reason"), max_length=500, required=False)
 
 
-class ScheduleFilter(forms.Form):
+class ScheduleFilter(FilterForm):
     """The filters of the list. Invalid values are ignored."""
 
     state = forms.ChoiceField(
         label=_("State"), required=False, choices=[("", _("All")), *ScheduleState.choices]
     )
+    skill = SkillFilterField()
+
+    def narrow(self, schedules: ScheduleQuerySet, actor: Actor) -> ScheduleQuerySet:
+        """The schedules that match all valid filters."""
+        self.is_valid()
+        if state := self.cleaned_data.get("state"):
+            schedules = schedules.filter(state=state)
+        criterion = skill_criterion(self.cleaned_data.get("skill", ""))
+        if skill := criterion.get("skill"):
+            schedules = schedules.filter(skill_label=skill)
+        if text := criterion.get("skill_contains"):
+            schedules = schedules.of_skills_containing(text, actor)
+        return schedules
+
+    def suggest_skills(self, schedules: ScheduleQuerySet) -> None:
+        """Suggests the skills of the schedules that changed last."""
+        labels = schedules.order_by("-pk").values_list("skill_label", flat=True)[: 5 * MAX_SUGGESTIONS]
+        self.fields["skill"].suggest(labels)  # type: ignore[attr-defined]
 
 
 def initial_of(options: ScheduleOptions) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
-from portal.pages.schedules.forms import PauseForm, ScheduleFilter
+from portal.pages.schedules.forms import MISSED_RUNS, PauseForm, ScheduleFilter
 from portal.pages.schedules.presenters import firing_rows, schedule_rows, timing_text
 from portal.presenters.content.text import json_text
 from registry.identity.middleware import ActorRequest
 from worker.core import clock
 from worker.models import Schedule, ScheduleState
 from worker.schedules import change
-from worker.schedules.documents import stored_problem
+from worker.schedules.documents import file_documents, stored_problem
 from worker.schedules.timing import timing_of
 
 PAGE = 50
@@ -27,9 +27,9 @@ PAGE = 50
 @signed_in_page
 def listing(request: ActorRequest) -> HttpResponse:
     filters = ScheduleFilter(request.GET)
-    rows = change.schedules(request.actor).order_by("state", "next_at", "-pk")
-    if filters.is_valid() and (state := filters.cleaned_data["state"]):
-        rows = rows.filter(state=state)
+    schedules = change.schedules(request.actor)
+    filters.suggest_skills(schedules)
+    rows = filters.narrow(schedules, request.actor).order_by("state", "next_at", "-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     context = {"rows": schedule_rows(page), "page": page, "filters": filters, "now": clock.now()}
     return render(request, "schedules/list.html", context)
@@ -45,10 +45,12 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
     context = {
         "schedule": schedule,
         "timing": timing_text(schedule),
+        "missed_runs": MISSED_RUNS[schedule.catch_up],
         "next_runs": timing_of(schedule).next_runs(clock.now()) if active else [],
         "rows": firing_rows(pages),
         "page": pages,
         "request_text": json_text(schedule.request) if readable else None,
+        "files": file_documents(schedule) if readable else [],
         "problem": stored_problem(schedule.pause_problem),
         "may_change": change.may_change(schedule, request.actor),
         "pause_form": PauseForm(),

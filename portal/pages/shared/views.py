@@ -75,7 +75,7 @@ def page(request: HttpRequest, link: ShareLink) -> HttpResponse:
 
 @_shared
 def log(request: HttpRequest, link: ShareLink) -> HttpResponseBase:
-    """Downloads the whole log of the last attempt."""
+    """Downloads the full log of the last attempt."""
     if not link.with_log:
         raise Http404
     attempt = max(link.run.attempt, 1)
@@ -85,7 +85,9 @@ def log(request: HttpRequest, link: ShareLink) -> HttpResponseBase:
 @_shared
 def artifact(request: HttpRequest, link: ShareLink, path: str) -> HttpResponseBase:
     """Downloads a file of the run, which browsers save instead of rendering it."""
-    row = link.run.artifacts.filter(path=path).first() if link.with_artifacts else None
+    if not link.with_artifacts or "\x00" in path:  # PostgreSQL refuses to search for NUL
+        raise Http404
+    row = link.run.artifacts.filter(path=path).first()
     if row is None:
         raise Http404
     response = download(blobs.open_blob(row.digest), path.rpartition("/")[2], "application/octet-stream")

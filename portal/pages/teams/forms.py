@@ -16,7 +16,8 @@ class TeamForm(forms.Form):
         label=_("Short name"),
         max_length=64,
         help_text=_(
-            "Part of every address: lowercase letters, digits and single hyphens; can't be changed later."
+            "Part of all addresses of the team. Lowercase letters, digits and hyphens (not "
+            "two in a row). You can't change it later."
         ),
     )
 
@@ -37,7 +38,9 @@ class TeamSettingsForm(forms.Form):
         choices=MemoryReview.choices,
         widget=forms.RadioSelect,
         required=False,
-        help_text=_("Memories for other owners always need the owner's decision."),
+        help_text=_(
+            "Memories for owners other than the team and the caller always need that owner's review."
+        ),
     )
 
     run_readers = forms.ChoiceField(
@@ -105,7 +108,10 @@ class ServiceAccountForm(ServiceRoleForm):
     name = forms.CharField(
         label=_("Name"),
         max_length=64,
-        help_text=_("Lowercase letters, digits and single hyphens. “ci” becomes “acme-ci” in the team acme."),
+        help_text=_(
+            "Lowercase letters, digits and hyphens (not two in a row). In the team acme, “ci” "
+            "becomes “acme-ci”."
+        ),
     )
 
     field_order = ("name", "role")

@@ -4,6 +4,7 @@ from django import forms
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.size_field import SizeField
 from worker.quotas.team_limits import MAX_LIMIT, NAMES, LimitUsage
 
 LABELS: dict[str, Promise] = {
@@ -20,10 +21,11 @@ class TeamLimitsForm(forms.Form):
     def __init__(self, data: Any = None, *, uses: tuple[LimitUsage, ...]) -> None:
         super().__init__(data, initial={use.name: use.limit for use in uses if use.own})
         for name in NAMES:
-            self.fields[name] = forms.IntegerField(
+            kind = SizeField if name == "stored_bytes" else forms.IntegerField
+            self.fields[name] = kind(
                 label=str(LABELS[name]),
                 required=False,
                 min_value=0,
                 max_value=MAX_LIMIT,
-                help_text=_("In bytes: 10000000000 is 10 GB.") if name == "stored_bytes" else "",
+                help_text=_("For example 500 MB or 10 GB.") if name == "stored_bytes" else "",
             )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from django.core.paginator import Page, Paginator
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -41,6 +42,8 @@ _TONES = ("info", "ok", "warn", "bad")
 _USES = tuple(Series(kind, _NAMES[kind], tone) for kind, tone in zip(_KINDS, _TONES, strict=True))
 _WEEK = 7
 _MAX_CALLERS = 10
+_MAX_VERSIONS = 3  # in the tables next to the charts, which show as many
+_VERSIONS_PER_PAGE = 20
 _OUTCOMES = (RunStatus.SUCCEEDED, *FAILED_STATUSES, RunStatus.CANCELLED, RunStatus.REFUSED)
 _OUTCOME_TONES = {RunStatus.TIMED_OUT: "kind-prompt", RunStatus.REFUSED: "wait"}
 _RUNS = tuple(
@@ -73,14 +76,17 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         "score": scores.explain_score(skill),
         "kinds": _kinds(skill, days, kinds),
         "triggers": _triggers(triggers),
-        "versions": _version_rows(used, [number for number, _at in versions]),
+        "versions": _shown(_version_rows(used, [number for number, _at in versions]), request, "uses"),
         "weeks": [row for row in reversed(uses) if any(row[1])],
         "uses_chart": column_chart(uses, _USES, days=_WEEK),
         "shown_days": scores.HISTORY_DAYS,
+        "view": request.GET.get("values", ""),  # "weeks" or "versions": tables instead of charts of runs
     }
     if request.actor.is_signed_in:
         releases = version_lines.releases(versions, runs["runs"].days)
-        context |= runs | {"releases": releases} | _callers(skill, request.actor)
+        rows = runs["runs"].versions
+        context |= {"run_versions": _shown(rows, request, "versions"), "releases": releases}
+        context |= runs | {"has_more_versions": len(rows) > _MAX_VERSIONS} | _callers(skill, request.actor)
     return render(request, "usage/usage.html", context)
 
 
@@ -105,6 +111,13 @@ def _runs(skill: Skill, actor: Actor) -> Reads[dict[str, Any]]:
         "has_worse": any(each.worse_than for each in runs.versions),
         "sample": MIN_SAMPLE,
     }
+
+
+def _shown(rows: Sequence[Any], request: ActorRequest, parameter: str) -> Page[Any]:
+    """The rows of a table of versions: the highest ones, or a page of all in the view of versions."""
+    if request.GET.get("values") != "versions":
+        return Paginator(rows, _MAX_VERSIONS).get_page(1)
+    return Paginator(rows, _VERSIONS_PER_PAGE).get_page(request.GET.get(parameter))
 
 
 def _callers(skill: Skill, actor: Actor) -> dict[str, Any]:

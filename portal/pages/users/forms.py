@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.long_select import LongSelect
 from registry.accounts.invitations import DEFAULT_DAYS
 from registry.accounts.users import MAX_NAME
 from registry.models import Role, Team
@@ -24,10 +25,11 @@ class InviteForm(forms.Form):
     email = forms.EmailField(label=_("E-mail address"), required=False)
     team = forms.ModelChoiceField(
         label=_("Team"),
-        queryset=Team.objects.order_by("slug"),
+        queryset=Team.objects.order_by("slug").only("slug"),
         required=False,
         empty_label=_("No team"),
         to_field_name="slug",
+        widget=LongSelect,
     )
     role = forms.ChoiceField(label=_("Role"), choices=Role.choices, initial=Role.MEMBER)
     days = forms.TypedChoiceField(label=_("Expires after"), choices=DAYS, coerce=int, initial=DEFAULT_DAYS)

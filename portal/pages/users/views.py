@@ -65,7 +65,7 @@ def end_lock_out(request: ActorRequest, uid: str) -> HttpResponse:
     require_administrator(request.actor)
     with show_refusals(request):
         lock_outs.end(uid, request.actor)
-        messages.success(request, _("The lock-out was ended."))
+        messages.success(request, _("The user can sign in again."))
     return redirect("users")
 
 

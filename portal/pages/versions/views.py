@@ -53,7 +53,7 @@ def _rows(skill: Skill, request: ActorRequest) -> QuerySet[Version]:
 @require_safe
 def diff(request: ActorRequest, team: str, slug: str, before: str, after: str) -> HttpResponse:
     """Compares two versions, which may be held. With ``?file=``, shows the lines of only that file."""
-    drafts.keep_page(request.actor)
+    drafts.keep_page()
     skill = skills.find_skill(f"{team}/{slug}", request.actor)
     old, new = (
         skills.find_version(skill, number, request.actor, include_held=True) for number in (before, after)

@@ -6,7 +6,6 @@ from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_call
 from registry.core.addresses import absolute_url
 from registry.models import Version, Visibility
-from registry.packages.manifest.manifest import manifest_of
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
@@ -78,7 +77,7 @@ def _git_lines(version: Version) -> list[dict[str, str]]:
 
 def _mcp_lines(version: Version) -> list[dict[str, str]]:
     """Commands that add the site's MCP server to a host and load the skill; none if it is not for agents."""
-    if manifest_of(version.manifest).disable_model_invocation:
+    if version.manifest.get("disable_model_invocation"):
         return []
     token = "" if _is_public(version) else ' --header "Authorization: Bearer $SKILLQUAY_TOKEN"'
     text = (

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from registry.index.abilities import kind_name
 from registry.models import Skill
-from registry.search.kinds import kind_name
 
 
 @dataclass(frozen=True)

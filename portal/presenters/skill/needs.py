@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 
 from registry.core.sql import Reads, reader
 from registry.models import Version
 from registry.versions.needs.version_needs import Need, version_needs
+
+_GROUPS = (
+    ("missing", "warn", _("Missing"), _("Not declared by the package:")),
+    ("unknown", "quiet", _("Programs"), _("Must be installed on the worker:")),
+    ("optional", "quiet", _("Optional"), _("Libraries that the scripts use if they are installed:")),
+    ("added", "ok", _("Added"), _("A maintainer added these to the version:")),
+    ("provided", "ok", _("Declared"), _("The package declares these:")),
+)
 
 
 @dataclass(frozen=True)
@@ -33,24 +41,11 @@ def need_groups(version: Version, *, path: str = "") -> Reads[list[NeedGroup]]:
     for need in version_needs(version, path=path):
         states.setdefault(_state(need), []).append(need)
     return [
-        NeedGroup(state, tone, about, text, tuple(dict.fromkeys(need.label for need in states[state])))
-        for state, tone, about, text in _groups()
+        NeedGroup(
+            state, tone, str(about), str(text), tuple(dict.fromkeys(need.label for need in states[state]))
+        )
+        for state, tone, about, text in _GROUPS
         if state in states
-    ]
-
-
-def _groups() -> list[tuple[str, str, str, str]]:
-    return [
-        (
-            "missing",
-            "warn",
-            _("Missing"),
-            _("Not declared by the package:"),
-        ),
-        ("unknown", "quiet", _("Programs"), _("Must be installed on the worker:")),
-        ("optional", "quiet", _("Optional"), _("Libraries that the scripts use if they are installed:")),
-        ("added", "ok", _("Added"), _("A maintainer added these to the version:")),
-        ("provided", "ok", _("Declared"), _("The package declares these:")),
     ]
 
 

@@ -25,7 +25,7 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "tools": _("Agent tools"),
     "hooks": _("Hooks"),
     "shell": _("Shell"),
-    "skills": _("Other skills it starts"),
+    "skills": _("Other skills that this skill starts"),
     "properties": _("Other requests"),
 }
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {

@@ -15,11 +15,12 @@ from django.utils import timezone
 
 from portal.streaming.changes.rows import KINDS, WINDOW_S, Key, Row, Viewer, changes, read_rows
 from portal.streaming.watch import run_query
+from registry.changes.drafts import PAGE_S
 
 LOOK_PAUSE_S = 1.0
 _FAILED_PAUSE_S = 5.0  # after a failed look
 _REST_FACTOR = 4  # a look is followed by a pause of at least this many times its duration
-_MARGIN_S = 1.0  # a transaction may commit a time this much later
+_MARGIN_S = 1.0 + PAGE_S  # a transaction may commit a time a second later; the page may be a kept one
 MAX_PAGES_PER_USER = 8
 MAX_PAGES = 1_000  # of this process
 _log = logging.getLogger("skillquay.streaming")

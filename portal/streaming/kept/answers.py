@@ -11,13 +11,14 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 from django.conf import settings
+from django.contrib.messages import get_messages
 from django.db import connection
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
+from portal.delivery.csrf_tokens import split_at_tokens
 from portal.streaming.files.ranges import Headers
 from portal.streaming.kept.access import Access, access_of
-from portal.streaming.kept.csrf import split_at_tokens
 from portal.streaming.kept.whole_responses import Head
 from registry.api import etag as etags
 from registry.api.attachments import OpenedFile, StoredFile
@@ -25,7 +26,6 @@ from registry.api.error_response import request_id
 from registry.changes import drafts
 from registry.changes.dependency import Dependency
 from registry.changes.numbers import ChangeLog
-from registry.identity.actors import Actor
 
 MAX_BODY_BYTES = 262_144
 MAX_BYTES = 48 * 2**20  # limit for all kept answers of a process
@@ -140,12 +140,11 @@ def _has_request_id(response: HttpResponse) -> bool:
 
 
 def _is_keepable_page(request: HttpRequest, response: HttpResponseBase) -> bool:
-    """Whether the page is the same for all anonymous visitors, except for CSRF tokens."""
-    if response.status_code != 200 or not isinstance(response, HttpResponse):
+    """Whether only the CSRF tokens of the page belong to this request. Messages are shown once."""
+    if response.status_code != 200 or not isinstance(response, HttpResponse) or len(get_messages(request)):
         return False
-    actor: Actor = request.actor  # type: ignore[attr-defined]
     has_token = "CSRF_COOKIE" in request.META and set(response.cookies) == {settings.CSRF_COOKIE_NAME}
-    return has_token and not actor.is_signed_in and len(response.content) <= MAX_BODY_BYTES
+    return has_token and len(response.content) <= MAX_BODY_BYTES
 
 
 def _answer(request: HttpRequest, response: HttpResponseBase, draft: AnswerDraft) -> Answer:
@@ -175,7 +174,7 @@ def _split(response: HttpResponse, request: HttpRequest, draft: AnswerDraft) -> 
     Splits at the field, not at the id, because clients choose ids and an id might occur in the text.
     """
     if draft.is_page:
-        return split_at_tokens(response.content, request.META["CSRF_COOKIE"])
+        return split_at_tokens(response.content, request)
     if response.status_code == 200:
         return (response.content,)
     before, field, after = response.content.partition(_REQUEST_ID_FIELD)
@@ -192,7 +191,7 @@ def _unchanged(request: HttpRequest, response: HttpResponseBase, draft: AnswerDr
     """
     if response.status_code != 200 or "ETag" not in response:
         return None
-    unchanged = etags.not_modified(request, response["ETag"])
+    unchanged = etags.unchanged_response(request, response)
     if unchanged:
         draft.count_use = None
         response.close()
@@ -216,6 +215,7 @@ class AnswerStore:
 
     def __init__(self) -> None:
         self.known: OrderedDict[AnswerKey, Answer] = OrderedDict()
+        self.sizes: dict[AnswerKey, int] = {}  # bytes of each known answer and its key
         self.bytes = 0
 
     def find(self, key: AnswerKey, log: ChangeLog, now: float) -> tuple[Answer | None, bool]:
@@ -234,8 +234,7 @@ class AnswerStore:
     def put(self, key: AnswerKey, answer: Answer) -> None:
         self.drop(key)
         self.known[key] = answer
-        self.bytes += answer.size + _key_size(key)
-        self._evict()
+        self._count(key, answer)
 
     def add_form(
         self, key: AnswerKey, answer: Answer, name: bytes | str, head: Head, body: bytes | None = None
@@ -243,22 +242,23 @@ class AnswerStore:
         """Keeps a form of the kept answer: UNCHANGED, FILE, or the one for this Accept-Encoding."""
         is_kept = self.known.get(key) is answer
         if is_kept and (name in (UNCHANGED, FILE) or len(answer.forms) < MAX_CODINGS):
-            self.bytes -= answer.size
             answer.forms[name] = head, body
-            self.bytes += answer.size
-            self._evict()
+            self._count(key, answer)
 
     def add_content(self, key: AnswerKey, answer: Answer, content: bytes) -> None:
         """Keeps the content of the file that the kept answer consists of."""
         if self.known.get(key) is answer:
             answer.content = content
-            self.bytes += len(content)
-            self._evict()
+            self._count(key, answer)
 
     def drop(self, key: AnswerKey) -> None:
-        if answer := self.known.pop(key, None):
-            self.bytes -= answer.size + _key_size(key)
+        if self.known.pop(key, None):
+            self.bytes -= self.sizes.pop(key)
 
-    def _evict(self) -> None:
+    def _count(self, key: AnswerKey, answer: Answer) -> None:
+        """Counts the answer's bytes, and drops the least recently used answers above the limit."""
+        size = answer.size + _key_size(key)
+        self.bytes += size - self.sizes.get(key, 0)
+        self.sizes[key] = size
         while self.bytes > MAX_BYTES:
             self.drop(next(iter(self.known)))

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from portal.delivery.compression import CompressionMiddleware
+from portal.delivery.csrf_tokens import make_token
 from portal.streaming.files.stored_files import read_small, send_stored_file
 from portal.streaming.inner_request import Scope, Send
 from portal.streaming.kept.answers import FILE, MAX_FILE_BYTES, UNCHANGED, Answer, AnswerKey, AnswerStore
-from portal.streaming.kept.csrf import make_token
 from portal.streaming.kept.request import KeptRequest
 from portal.streaming.kept.whole_responses import Head, send_whole
 from registry.api.etag import matched_etag
@@ -63,10 +63,10 @@ def _unchanged_head(answer: Answer, key: AnswerKey, answers: AnswerStore) -> Hea
     """The head of a 304 response, including the headers that caches need to select and store the answer."""
     if form := answer.forms.get(UNCHANGED):
         return form[0]
-    vary = dict(answer.headers).get(b"vary", b"")
-    names = {name for name, _ in answer.headers}
-    if b"content-disposition" not in names and b"Accept-Encoding" not in vary:
-        vary = vary + b", Accept-Encoding" if vary else b"Accept-Encoding"
+    headers = dict(answer.headers)
+    vary = headers.get(b"vary", b"")
+    if b"content-disposition" not in headers:
+        vary = _with_accept_encoding(vary)
     others = [pair for pair in answer.headers if pair[0] not in _OF_CONTENT]
     head = Head(304, [*others, (b"vary", vary)] if vary else others)
     answers.add_form(key, answer, UNCHANGED, head)
@@ -111,6 +111,8 @@ async def _coded(
 
 
 def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Head, bytes]:
+    if not accepted:
+        return _plain_head(answer, len(body)), body
     request, response = HttpRequest(), HttpResponse(body, status=answer.status)
     request.META["HTTP_ACCEPT_ENCODING"] = accepted.decode("latin-1")
     for name, value in answer.headers:
@@ -120,3 +122,23 @@ def _compress(answer: Answer, body: bytes, accepted: bytes) -> tuple[Head, bytes
     headers = [(name.lower().encode(), value.encode("latin-1")) for name, value in response.items()]
     head = Head(response.status_code, [pair for pair in headers if pair[0] != _NOISE])
     return head, response.content
+
+
+def _plain_head(answer: Answer, size: int) -> Head:
+    """The head for clients that accept no compression, as the compression middleware leaves it."""
+    headers = dict(answer.headers)
+    headers[b"content-length"] = b"%d" % size
+
+    def header(name: str, otherwise: str) -> str:
+        value = headers.get(name.lower().encode())
+        return otherwise if value is None else value.decode("latin-1")
+
+    if _compression.is_compressible(header, size):
+        headers[b"vary"] = _with_accept_encoding(headers.get(b"vary", b""))
+    return Head(answer.status, [*headers.items()])
+
+
+def _with_accept_encoding(vary: bytes) -> bytes:
+    if b"accept-encoding" in vary.lower():
+        return vary
+    return vary + b", Accept-Encoding" if vary else b"Accept-Encoding"

@@ -89,7 +89,7 @@ class KeptAnswers:
         access = self.accesses.find(request.credential, log, now) if request.credential else _ANONYMOUS
         if access is None:
             return _Found(log.number)
-        key = (*request.key, access.key)
+        key = _answer_key(request, access)
         return _Found(log.number, access, key, *self.answers.find(key, log, now))
 
     async def _read_log(self) -> ChangeLog | None:
@@ -177,7 +177,7 @@ class KeptAnswers:
             return  # for example an ended session: a later sign-in may not raise the change number
         if request.credential:
             self.accesses.put(request.credential, access)
-        self.answers.put((*request.key, access.key), answer)
+        self.answers.put(_answer_key(request, access), answer)
 
     async def _send_kept(
         self, answer: Answer, access: Access, request: KeptRequest, scope: Scope, send: Send, began: float
@@ -194,12 +194,19 @@ class KeptAnswers:
         """Sends the answer, records a use of the skill if the request counts as one, and returns the sent
         status.
         """
-        key = (*request.key, access.key)
+        key = _answer_key(request, access)
         status = await deliver(answer, key, request, self.answers, scope, send)
         if answer.count_use and status == 200 and scope["method"] != "HEAD":
             with client_address.bind(_address(scope)):
                 answer.count_use(access.caller)
         return status
+
+
+def _answer_key(request: KeptRequest, access: Access) -> AnswerKey:
+    """The key of the answer. Pages show a person's name, runs and counts, so they are kept per person."""
+    if request.is_page and access.actor.user:
+        return (*request.key, access.key, access.actor.user.pk)
+    return (*request.key, access.key)
 
 
 def _address(scope: Scope) -> str:

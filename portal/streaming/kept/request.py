@@ -21,8 +21,9 @@ FACADE_ENDINGS = (".git/info/refs", ".git/git-upload-pack", "/marketplace.json")
 WELL_KNOWN = "/.well-known/"
 UPDATE_CHECK = b"x-skills-update-check"  # a request with this header is no use
 LINK = b"Link "  # start of the credential of an install link
-PAGE_PREFIX = "/skills/"  # paths of pages that are kept for anonymous visitors
+PAGE_PREFIX = "/skills/"  # paths of pages that are kept
 MESSAGES_COOKIE = "messages"
+CHANGED_COOKIE = "changed"  # of a browser that changed something while kept pages may show the earlier state
 BODY_DIGEST = "skillquay.body_digest"  # in the scope of a POST whose answer depends on its body alone
 
 
@@ -31,8 +32,8 @@ class KeptRequest:
     """A GET or HEAD request, or a POST with BODY_DIGEST. ``key`` contains all parts on which the answer may
     depend, except the credential.
 
-    ``credential`` is a digest; empty for anonymous clients. ``is_facade`` means that the path looks like one
-    of another protocol.
+    ``credential`` is a digest; empty for anonymous clients. ``is_page`` means that each person gets an answer
+    of their own. ``is_facade`` means that the path looks like one of another protocol.
     """
 
     key: tuple[object, ...]
@@ -40,6 +41,7 @@ class KeptRequest:
     headers: dict[bytes, bytes]
     language: str
     csrf_cookie: str | None
+    is_page: bool = False
     is_facade: bool = False
 
 
@@ -50,12 +52,12 @@ class _Cookies:
     theme: str
     zone: str
     csrf: str | None
-    has_messages: bool
+    is_settled: bool  # no messages to show, and no change that this browser has just made
 
 
 def read_request(scope: Scope) -> KeptRequest | None:
     """The request, or None if its answer can't be kept: another method, a body without BODY_DIGEST, repeated
-    headers, or a page for a client that is not an anonymous visitor.
+    headers, or a page that must show the latest state.
     """
     body = scope.get(BODY_DIGEST)
     if scope["type"] != "http" or (scope["method"] not in ("GET", "HEAD") and body is None):
@@ -73,7 +75,7 @@ def read_request(scope: Scope) -> KeptRequest | None:
     if b"transfer-encoding" in headers:
         return None
     cookies = _read_cookies(headers.get(b"cookie", b""), headers.get(b"accept-language", b""))
-    if is_page and not _is_page_of_visitor(headers, cookies):
+    if is_page and not (cookies.is_settled and _allows_kept_page(headers)):
         return None
     if headers.get(b"authorization") == b"":
         return None
@@ -89,7 +91,7 @@ def read_request(scope: Scope) -> KeptRequest | None:
         *((cookies.theme, cookies.zone) if is_page else ()),
         *((UPDATE_CHECK in headers, _link(headers), body) if is_facade else ()),
     )
-    return KeptRequest(key, credential, headers, cookies.language, cookies.csrf, is_facade)
+    return KeptRequest(key, credential, headers, cookies.language, cookies.csrf, is_page, is_facade)
 
 
 def _credential(headers: Mapping[bytes, bytes], cookies: _Cookies) -> bytes:
@@ -112,9 +114,9 @@ def _link(headers: Mapping[bytes, bytes]) -> bytes:
     return hashlib.sha256(authorization).digest() if authorization.startswith(LINK) else b""
 
 
-def _is_page_of_visitor(headers: Mapping[bytes, bytes], cookies: _Cookies) -> bool:
-    """Whether the request has no session, messages, token or header of a script."""
-    if cookies.session or cookies.has_messages or b"authorization" in headers:
+def _allows_kept_page(headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a browser opens the page: not a script that refreshes it, a reload or a client with a token."""
+    if b"authorization" in headers or b"cache-control" in headers:
         return False
     return not any(name.startswith(b"hx-") for name in headers)
 
@@ -131,5 +133,5 @@ def _read_cookies(cookie: bytes, accept_language: bytes) -> _Cookies:
         theme=reader_theme(request),
         zone=reader_zone(request).key,
         csrf=request.COOKIES.get(settings.CSRF_COOKIE_NAME),
-        has_messages=MESSAGES_COOKIE in request.COOKIES,
+        is_settled=request.COOKIES.keys().isdisjoint((MESSAGES_COOKIE, CHANGED_COOKIE)),
     )

@@ -75,6 +75,6 @@ def additions_document(version: Version) -> Reads[dict[str, Any]]:
 
 def addition_rows(version: Version) -> list[dict[str, Any]]:
     """The additions of the version, with the names of the users who added them."""
-    users = User.objects.filter(uid__in={row["added_by"] for row in version.additions if row["added_by"]})
-    names = {user.uid: user.username for user in users}
+    uids = {row["added_by"] for row in version.additions if row["added_by"]}
+    names = dict(User.objects.filter(uid__in=uids).values_list("uid", "username")) if uids else {}
     return [{**row, "added_by": names.get(row["added_by"])} for row in version.additions]

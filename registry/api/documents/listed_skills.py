@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from django.db.models import QuerySet
+
 from registry.core.addresses import absolute_url
-from registry.core.sql import PreparedQuery
+from registry.core.sql import padded, prepared
 from registry.core.time import rfc3339
 from registry.models import Skill
 
@@ -43,16 +44,14 @@ _COLUMNS = {"team": "team__slug", "number": "latest__number", "digest": "latest_
 
 def listed_documents(keys: Sequence[int]) -> list[dict[str, Any]]:
     """The JSON objects of the skills with these keys, in their order. Removed skills are omitted."""
-    rows = {row[0]: row for row in _prepared_facts(len(keys)).all(*keys)} if keys else {}
+    rows = {row[0]: row for row in _facts(*padded(keys))}
     return [facts_document(SkillFacts(*rows[key][1:])) for key in keys if key in rows]
 
 
-@lru_cache(maxsize=256)
-def _prepared_facts(number: int) -> PreparedQuery[tuple[Any, ...]]:
+@prepared
+def _facts(*skills: int) -> QuerySet[Skill, tuple[Any, ...]]:
     columns = [_COLUMNS.get(name, name) for name in SkillFacts._fields]
-    return PreparedQuery(
-        lambda *keys: Skill.objects.filter(pk__in=keys).values_list("pk", *columns), *(int,) * number
-    )
+    return Skill.objects.filter(pk__in=skills).values_list("pk", *columns)
 
 
 def facts_document(facts: SkillFacts) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext
 from rest_framework import serializers
 
@@ -22,7 +23,7 @@ from registry.core.hooks import (
     dependency_state,
     module_loads,
 )
-from registry.core.sql import PreparedQuery
+from registry.core.sql import prepared
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.listing.listed_skill import pinned_manifest
@@ -34,15 +35,6 @@ from registry.packages.manifest.sections import Phase, find_phases, find_specs, 
 from registry.packages.package import Manifest
 from registry.storage import blobs
 from registry.versions.publishing import version_rows
-
-_CHANNELS = PreparedQuery(
-    lambda skill: (
-        Channel.objects.filter(skill_id=skill)
-        .order_by("name")
-        .values_list("name", "version__number", "version__held_at", "version__released_at")
-    ),
-    int,
-)
 
 
 def api_url(*parts: str) -> str:
@@ -98,8 +90,14 @@ def _canonical(skill: Skill) -> dict[str, str] | None:
 def channels_of(skill: Skill, actor: Actor) -> dict[str, str]:
     """Version numbers by channel name, sorted by name, without versions that the actor may not see."""
     sees_held = sees_held_versions(skill, actor)
-    rows = _CHANNELS.all(skill.pk)
+    rows = _channels(skill.pk)
     return {name: number for name, number, held, released in rows if sees_held or not held or released}
+
+
+@prepared
+def _channels(skill: int) -> QuerySet[Channel, tuple[Any, ...]]:
+    rows = Channel.objects.filter(skill_id=skill).order_by("name")
+    return rows.values_list("name", "version__number", "version__held_at", "version__released_at")
 
 
 def version_summary(version: Version) -> dict[str, Any]:

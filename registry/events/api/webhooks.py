@@ -152,7 +152,7 @@ class WebhookDelivery(APIView):
     @extend_schema(exclude=True)
     def post(self, request: Request, uid: str) -> HttpResponse:
         endpoint = webhooks.delivery_endpoint(uid)
-        kind = (request.content_type or "").split(";")[0].strip().lower()
+        kind = bodies.media_type(request)
         if kind != "application/json":
             raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100], accepted="application/json")
         bodies.require_length(request._request)

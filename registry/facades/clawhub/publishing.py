@@ -35,7 +35,6 @@ from registry.versions.lifecycle.channels import check_channel, set_channel
 from registry.versions.publishing.publish import publish
 
 _MAX_FILES, _MAX_TAGS = 5_000, 10
-_FORM = "multipart/form-data"
 
 
 class UploadUrlRequest(Shape):
@@ -140,8 +139,8 @@ class SkillsAndPublish(ClawHubSkills):
         """The payload, and the paths and contents of the files, from a multipart form or a JSON body. Raises
         UPLOAD_EMPTY without files, and the errors of reading the body.
         """
-        kind = (request.content_type or "").split(";")[0].strip().lower()
-        if kind == _FORM:
+        kind = bodies.media_type(request)
+        if kind == bodies.FORM_TYPE:
             form = bodies.read_form(
                 request, limit=settings.SKILLQUAY_MAX_UNPACKED_BYTES + settings.SKILLQUAY_MAX_REQUEST_BYTES
             )

@@ -34,7 +34,8 @@ from registry.versions.content.read_file import read_file
 
 _MAX_COMPARED = 200  # versions, newest first, whose fingerprints are compared
 _MAX_OFFSET = 10_000
-_ORDERS = {"createdAt": "-created_at", "updated": "-updated_at"}  # others sort by use
+_ORDERS = {"createdAt": ("-pk",), "updated": ("-updated_at", "-uid")}  # each is the order of an index
+_BY_USE = ("-usage_count", "pk")
 
 
 class ClawHubPageQuery(ClawHubOwnerQuery):
@@ -118,7 +119,7 @@ class ClawHubSkills(ClawHubEndpoint):
         if prefix := query["prefix"].lower():
             rows = rows.filter(slug__startswith=prefix).order_by("slug", "pk")
         else:
-            rows = rows.order_by(_ORDERS.get(query["sort"], "-usage_count"), "pk")
+            rows = rows.order_by(*_ORDERS.get(query["sort"], _BY_USE))
         found = list(rows.select_related("team", "latest")[start : start + page.limit + 1])
         more = len(found) > page.limit and start + page.limit <= _MAX_OFFSET
         items = documents.list_rows(found[: page.limit], self.actor)

@@ -75,7 +75,7 @@ class Tarball(_NpmEndpoint):
         require(self.actor, Action.INSTALL, skill=version.skill)
         name = package_name(team, slug)
         tag = f'"{tarball_facts(version, name).shasum}"'
-        if unchanged := etag.not_modified(request, tag):
+        if unchanged := etag.not_modified(request, tag, vary=()):
             return unchanged
         if request.method == "GET":
             version.skill.resolved_canonical = skill.resolved_canonical

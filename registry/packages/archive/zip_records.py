@@ -99,7 +99,9 @@ def _find_end(data: bytes) -> int:
             reason=gettext_noop("it has no end record, or there is data after it")
         )
     if len(positions) > 1 or b"PK\x05\x06" in data[positions[0] + 4 :]:
-        raise errors.ARCHIVE_AMBIGUOUS.refusal(reason=gettext_noop("it has more than one end record"))
+        raise errors.ARCHIVE_AMBIGUOUS.refusal(
+            reason=gettext_noop("it has more than one end-of-directory record")
+        )
     return positions[0]
 
 
@@ -125,7 +127,7 @@ def _read_end64(data: bytes, locator: int, short: tuple[int, int, int, int]) -> 
 def _check_end(end: _End) -> _End:
     if end.offset + end.size != end.position:
         raise errors.ARCHIVE_GAPS.refusal(
-            reason=gettext_noop("the central directory does not end at the end record")
+            reason=gettext_noop("its directory of files does not end at the end-of-directory record")
         )
     return end
 

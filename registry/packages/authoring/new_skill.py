@@ -55,7 +55,7 @@ class NewSkill:
 
 def _script(runtime: str, path: str) -> SkillTemplate:
     text = path.rpartition("/")[2]
-    summary = _("A script that takes --arguments and prints its result as JSON.")
+    summary = _("A script with options such as --path; it prints its result as JSON.")
     return SkillTemplate(runtime.lower(), runtime, summary, (("SKILL.md", "script.md"), (path, text)), path)
 
 
@@ -65,8 +65,8 @@ def _execute(language: str, extension: str) -> SkillTemplate:
         f"execute-{extension}",
         f"execute(), {language}",
         _(
-            "A script that exports execute(parameters) and reports its steps, with a SKILL.md that sets "
-            "every field of the ApexBridge profile."
+            "A script with one function, execute(parameters), which reports its steps, for sites that "
+            "require the ApexBridge profile."
         ),
         (("SKILL.md", "execute.md"), (path, f"execute.{extension}")),
         path,
@@ -77,7 +77,7 @@ TEMPLATES = (
     SkillTemplate(
         "prompt",
         _("Prompt"),
-        _("Instructions for an agent, with arguments; no code runs."),
+        _("Instructions that an agent follows; no code runs."),
         (("SKILL.md", "prompt.md"),),
         description_text="reviewing",
     ),
@@ -86,8 +86,8 @@ TEMPLATES = (
     _script("Node", "scripts/measure.js"),
     SkillTemplate(
         "request",
-        _("JSON request"),
-        _("One Python file with actions that reads a JSON request and prints a JSON response."),
+        _("Script with actions"),
+        _("A Python script with several actions; each call names one of them and gets a JSON response."),
         (("SKILL.md", "request.md"), ("scripts/⟦name⟧.py", "request.py")),
         "scripts/⟦name⟧.py",
     ),
@@ -97,7 +97,7 @@ TEMPLATES = (
     SkillTemplate(
         "tools",
         _("Tools"),
-        _("Functions that agents call by name, with typed parameters (abp protocol)."),
+        _("Functions that agents call by name; Skillquay checks their parameters."),
         (("SKILL.md", "tools.md"), ("scripts/execute.ts", "tools.ts")),
         "scripts/execute.ts",
     ),
@@ -111,7 +111,7 @@ TEMPLATES = (
     SkillTemplate(
         "agent",
         _("Agent folder"),
-        _("A skill that reads JSON requests, in the folder of an agent role with agent.yaml."),
+        _("A script with actions, in a folder that also describes the agent's role (agent.yaml)."),
         (
             ("SKILL.md", "request.md"),
             ("agents/assistant/agent.yaml", "agent.yaml"),

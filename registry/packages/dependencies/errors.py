@@ -28,6 +28,6 @@ DEPENDENCY_FILE_LARGE = declare("DEPENDENCY_FILE_LARGE", lambda *, limit: ..., h
     _("Remove the dependencies that the skill does not need."),
 )
 DEPENDENCIES_TOO_MANY = declare("DEPENDENCIES_TOO_MANY", lambda *, count, limit: ...)(
-    _("The package has %(count)s dependencies or Deno scripts; the maximum is %(limit)s."),
+    _("The package has %(count)s dependencies and Deno scripts in total; the maximum is %(limit)s."),
     _("Remove the dependencies or scripts that the skill does not need."),
 )

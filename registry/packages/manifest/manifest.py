@@ -1,8 +1,9 @@
 """Converts front matter to a Manifest, and a Manifest to and from the JSON document stored with a version."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, cast
 
 from registry.packages import errors, path_conditions, version_numbers
@@ -204,12 +205,13 @@ def _agent_fields(fields: Fields) -> dict[str, Any]:
 
 def manifest_document(manifest: Manifest) -> dict[str, Any]:
     """The manifest as a JSON-serializable dict of all fields, with tuples as lists."""
-    return {field.name: _as_json(getattr(manifest, field.name)) for field in dataclasses.fields(manifest)}
+    return {name: _as_json(getattr(manifest, name)) for name, _is_tuple in _fields(Manifest)}
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, (Triggers, Security, Resources)):
-        return {field.name: _as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    kind: Any = type(value)
+    if kind in (Triggers, Security, Resources):
+        return {name: _as_json(getattr(value, name)) for name, _is_tuple in _fields(kind)}
     return list(value) if isinstance(value, tuple) else value
 
 
@@ -223,10 +225,16 @@ def _part(name: str, value: Any) -> Any:
     return _PARTS[name](**_known_values(_PARTS[name], value)) if name in _PARTS else value
 
 
-def _known_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _known_values(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values of fields that the dataclass ``kind`` has. Lists become tuples if the default is ``()``."""
     return {
-        field.name: tuple(values[field.name]) if field.default == () else values[field.name]
-        for field in dataclasses.fields(kind)
-        if field.name in values
+        name: tuple(values[name]) if is_tuple else values[name]
+        for name, is_tuple in _fields(kind)
+        if name in values
     }
+
+
+@cache
+def _fields(kind: Any) -> Sequence[tuple[str, bool]]:
+    """The names of the dataclass's fields, and whether the default is ``()``."""
+    return [(field.name, field.default == ()) for field in dataclasses.fields(kind)]

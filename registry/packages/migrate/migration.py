@@ -191,7 +191,9 @@ def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _
             return _Code(path, source, front.body)
     if scripts or entry or package.manifest.type == "static":
         return _Code(None, "", front.body)
-    change = LazyMessage(_("%(path)s is a placeholder: the old package contained no code."), path=ENTRIES[0])
+    change = LazyMessage(
+        _("%(path)s is a placeholder: the original package contained no code."), path=ENTRIES[0]
+    )
     added = (PackageFile(ENTRIES[0], PLACEHOLDER.encode()),)
     return _Code(ENTRIES[0], PLACEHOLDER, front.body, added, change)
 

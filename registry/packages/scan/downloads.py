@@ -229,7 +229,10 @@ CHECKS = (
     Check(
         "run-first",
         _("The skill requires downloading and running a program before it works."),
-        _("Refer to a package in a package manager or to the publisher's own page, and state the digest."),
+        _(
+            "Name a package of a package manager, or link to the publisher's own page and "
+            "state the digest of the file."
+        ),
         look_for_run_first,
         tuple(
             f".{end}" for end in ["exe", "msi", "scr", "bat", "cmd", "ps1", "pkg", "dmg", "jar", "apk", "zip"]

@@ -193,7 +193,7 @@ CHECKS = (
     ),
     FileCheck(
         "unscanned",
-        _("The package contains more text than a scan can read."),
+        _("The package contains more text than one scan can read."),
         _("Remove files that the skill does not need, or split the skill into several."),
         look_at_amount,
     ),

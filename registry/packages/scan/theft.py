@@ -240,7 +240,7 @@ CHECKS = (
     Check(
         "secret-sent",
         _READS_AND_SENDS,
-        _("Send only the data that the skill needs, and pass keys in as named secrets."),
+        _("Send only the data that the skill needs, and declare credentials in `security.secrets`."),
         look_for_theft,
         _HINTS,
     ),

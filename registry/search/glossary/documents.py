@@ -4,7 +4,7 @@ from typing import Any
 
 from registry.core.time import rfc3339
 from registry.models import GlossaryEntry
-from registry.search.glossary.lines import file_lines, read_line
+from registry.search.glossary.lines import file_lines, read_line, request_lines
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ def built_in_lines(*, find: str = "") -> list[GlossaryLine]:
 
 def _lines() -> Iterator[GlossaryLine]:
     topic = ""
-    for text in file_lines()[1:]:  # the first line describes the file itself
+    for text in (*file_lines()[1:], *request_lines()):  # the first line describes the file itself
         if text.startswith("#"):
             topic = text.lstrip("# ")
         else:

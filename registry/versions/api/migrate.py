@@ -12,18 +12,18 @@ from registry.api import bodies, etag
 from registry.api.documents.skills import Doc, ProblemDoc
 from registry.api.endpoint import Endpoint
 from registry.api.idempotency import run_once
-from registry.api.schema import Operations, Query, binary_bodies
+from registry.api.schema import Operations, UploadQuery, binary_bodies
 from registry.core.limits import package_limits
 from registry.identity.permissions import Action
 from registry.packages.archive.repack import digest_of, repack
 from registry.packages.migrate.migration import Migration, migrate
 from registry.rates.limits import RateLimit
-from registry.versions.api.publish import ARCHIVES, FORM, PackageUploadForm, read_upload_request
+from registry.versions.api.publish import ARCHIVES, PackageUploadForm, read_upload_request
 
 operation = Operations("packages")
 
 
-class MigrateQuery(Query):
+class MigrateQuery(UploadQuery):
     dry_run = serializers.BooleanField(default=False, help_text="`1` omits the archive from the response.")
     filename = serializers.CharField(
         required=False,
@@ -55,12 +55,12 @@ class Migrations(Endpoint):
         "migrate_package",
         "Migrate a package to the current format",
         query=MigrateQuery,
-        body={**binary_bodies(ARCHIVES), FORM: PackageUploadForm},
+        body={**binary_bodies(ARCHIVES), bodies.FORM_TYPE: PackageUploadForm},
         answer=MigrationDoc,
     )
     def post(self, request: Request) -> HttpResponse:
         """Returns the migrated package and a diff. Nothing is published; publish the archive to keep it."""
-        query, upload = read_upload_request(request, MigrateQuery)
+        query, upload = read_upload_request(request, MigrateQuery, self.actor)
         migration = migrate(upload.package(), limits=package_limits())
 
         def act() -> HttpResponse:

@@ -6,7 +6,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 
 from registry.api import etag as etags
-from registry.api.attachments import ZIP_TYPES, make_zip_attachment
+from registry.api.attachments import ZIP_TYPES, ZIP_VARY, make_zip_attachment
 from registry.api.documents.skills import Doc, api_url
 from registry.api.endpoint import Endpoint
 from registry.api.schema import Operations, Query, binary_answer, read_query
@@ -80,7 +80,7 @@ def zip_response(request: Request, data: bytes, name: str) -> HttpResponse:
     zip's digest; 304 if If-None-Match has this ETag.
     """
     etag = f'"{digest_of(data)}"'
-    if unchanged := etags.not_modified(request, etag):
+    if unchanged := etags.not_modified(request, etag, vary=ZIP_VARY):
         return unchanged
     response = make_zip_attachment(HttpResponse(data), request, name, etag)
     response["X-Digest"] = digest_of(data)

@@ -15,7 +15,7 @@ from registry.api.documents.skills import Doc, ProblemDoc, api_url
 from registry.api.endpoint import Endpoint
 from registry.api.errors import MEDIA_TYPE_UNSUPPORTED, QUERY_INVALID
 from registry.api.idempotency import run_once
-from registry.api.schema import Operations, Query, UploadField, binary_bodies, read_query
+from registry.api.schema import Operations, Query, UploadField, UploadQuery, binary_bodies, read_query
 from registry.core.errors import NOT_FOUND, UPLOAD_EMPTY
 from registry.core.limits import package_limits
 from registry.identity.actors import Actor
@@ -27,6 +27,8 @@ from registry.packages.package import Package
 from registry.packages.problems import Problem, Refusal
 from registry.packages.read_package import read_files, read_upload
 from registry.rates.limits import RateLimit
+from registry.uploads.uploads import erase_upload, find_upload, read_content
+from registry.versions.errors import SKILL_PURGED, VERSION_PURGED
 from registry.versions.publishing.publish import Publication, preview_publication, publish
 
 operation = Operations("packages")
@@ -38,10 +40,9 @@ ARCHIVES = (
     "application/octet-stream",
     "text/markdown",
 )
-FORM = "multipart/form-data"
 
 
-class PublishQuery(Query):
+class PublishQuery(UploadQuery):
     team = serializers.CharField(
         required=False,
         max_length=64,
@@ -97,7 +98,7 @@ class Packages(Endpoint):
         "publish_package",
         "Publish a version",
         query=PublishQuery,
-        body={**binary_bodies(ARCHIVES), FORM: PackageUploadForm},
+        body={**binary_bodies(ARCHIVES), bodies.FORM_TYPE: PackageUploadForm},
         answer={200: PublicationDoc, 201: PublicationDoc},
     )
     def post(self, request: Request) -> HttpResponse:
@@ -105,17 +106,23 @@ class Packages(Endpoint):
         response lists all problems. If the version already exists with the same content, returns 200 and only
         sets `channel`.
         """
-        query, upload = read_upload_request(request, PublishQuery)
+        query, upload = read_upload_request(request, PublishQuery, self.actor)
         team = _team(query.get("team"), self.actor)
 
         if query["dry_run"]:
-            return etag.document_response(request, _preview_document(upload, team, self.actor, query))
+            preview = _preview_document(upload, team, self.actor, query)
+            _erase_purged(query, {str(problem["code"]) for problem in preview["problems"]}, self.actor)
+            return etag.document_response(request, preview)
         package = upload.package()  # outside the transaction, because reading may take seconds
 
         def act() -> HttpResponse:
             return _publish(request, package, team, self.actor, query)
 
-        return run_once(request, upload.request_digest(), act)
+        try:
+            return run_once(request, upload.request_digest(), act)
+        except Refusal as refused:
+            _erase_purged(query, {problem.code for problem in refused.problems}, self.actor)
+            raise
 
 
 class Upload:
@@ -139,15 +146,18 @@ class Upload:
         return [[path, hashlib.sha256(data).hexdigest()] for path, data in self.files]
 
 
-def read_upload_request(request: Request, shape: type[Query]) -> tuple[dict[str, Any], Upload]:
-    """The validated query and the uploaded package, which is read from the raw body or a form. Form fields
-    are used for absent query parameters.
+def read_upload_request(request: Request, shape: type[Query], actor: Actor) -> tuple[dict[str, Any], Upload]:
+    """The validated query and the uploaded package, which is read from the raw body, a form, or the upload
+    that ``upload`` names. Form fields are used for absent query parameters.
 
-    Raises UPLOAD_EMPTY, MEDIA_TYPE_UNSUPPORTED, or the errors of the query and the body.
+    Raises UPLOAD_EMPTY, MEDIA_TYPE_UNSUPPORTED, or the errors of the query, the body and the upload.
     """
-    kind = (request.content_type or "").split(";")[0].strip().lower()
-    if kind != FORM:
+    kind = bodies.media_type(request)
+    if kind != bodies.FORM_TYPE:
         query = read_query(shape, request)
+        if "upload" in query:
+            name, data = read_content(query["upload"], actor, limit=settings.SKILLQUAY_MAX_ARCHIVE_BYTES)
+            return query, Upload([(query.get("filename") or name, data)], is_folder=False)
         return query, Upload([(query.get("filename", ""), _read_raw_body(request, kind))], is_folder=False)
     form = bodies.read_form(
         request, limit=settings.SKILLQUAY_MAX_UNPACKED_BYTES + settings.SKILLQUAY_MAX_REQUEST_BYTES
@@ -160,7 +170,8 @@ def _read_raw_body(request: Request, kind: str) -> bytes:
     if not bodies.content_length(request):
         raise UPLOAD_EMPTY.refusal()
     if kind not in ARCHIVES:
-        raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=", ".join((*ARCHIVES, FORM)))
+        accepted = ", ".join((*ARCHIVES, bodies.FORM_TYPE))
+        raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=accepted)
     return b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_ARCHIVE_BYTES))
 
 
@@ -182,6 +193,12 @@ def _team(slug: str | None, actor: Actor) -> Team:
             field="team", reason=gettext("Name the team that publishes the skill.")
         ).at("team")
     return own[0]
+
+
+def _erase_purged(query: Mapping[str, Any], codes: set[str], actor: Actor) -> None:
+    """Erases the upload that the query names if its content was purged, which must not be stored again."""
+    if "upload" in query and not codes.isdisjoint((VERSION_PURGED.name, SKILL_PURGED.name)):
+        erase_upload(find_upload(query["upload"], actor))
 
 
 def _publish(

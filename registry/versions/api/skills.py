@@ -100,9 +100,7 @@ def _list(query: dict[str, Any], actor: Actor) -> dict[str, Any]:
     drafts.depend_on_catalog()
     drafts.depend_on_uses()
     page = pagination.read_page("skills", query, kinds=(float, float, int, int, int))
-    position = (
-        scores.ScorePosition(*page.after) if page.after else scores.ScorePosition(timezone.now().timestamp())
-    )
+    position = scores.ScorePosition(*page.after) if page.after else scores.first_position(timezone.now())
     filters = filters_of(query, actor)
     if "ids" in query or filters != Filters(for_agents=filters.for_agents):
         visible: QuerySet[Skill] = Skill.objects.discoverable_by(actor)

@@ -1,4 +1,4 @@
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from django.db import transaction
@@ -11,6 +11,7 @@ from registry.api import etag as etags
 from registry.api import pagination
 from registry.api.attachments import (
     ZIP_TYPES,
+    ZIP_VARY,
     StoredFile,
     make_attachment,
     make_zip_attachment,
@@ -147,11 +148,11 @@ class FileContent(SkillEndpoint):
         if file is None:
             raise NOT_FOUND.refusal(what="file", name=path[:200])
         etag = f'"{file.digest}"'
-        if unchanged := etags.not_modified(request, etag):
+        set_cache_headers = _cache_headers(request, version, number)
+        if unchanged := etags.not_modified(request, etag, vary=(), set_cache_headers=set_cache_headers):
             return unchanged
         _confirm_by(version, f"{team}/{slug}", number)
-        response = make_attachment(HttpResponse(read_file(version, path)), path, etag)
-        return _set_cache_headers(response, request, version, number)
+        return set_cache_headers(make_attachment(HttpResponse(read_file(version, path)), path, etag))
 
 
 class ArchiveQuery(Query):
@@ -181,7 +182,8 @@ class Archive(SkillEndpoint):
         if read_query(ArchiveQuery, request).get("format") == "portable":
             return self._portable(request, version)
         etag = f'"{version.digest}"'
-        if unchanged := etags.not_modified(request, etag):
+        set_cache_headers = _cache_headers(request, version, number)
+        if unchanged := etags.not_modified(request, etag, vary=ZIP_VARY, set_cache_headers=set_cache_headers):
             return unchanged
         _confirm_by(version, f"{team}/{slug}", number)
         if request.method == "GET":
@@ -193,7 +195,7 @@ class Archive(SkillEndpoint):
             etag,
         )
         response["X-Digest"] = version.digest
-        return _set_cache_headers(response, request, version, number)
+        return set_cache_headers(response)
 
     def _portable(self, request: Request, version: Version) -> HttpResponse:
         data = export.portable_archive(version)
@@ -223,14 +225,12 @@ def _state(version: Version) -> Hashable:
     return version.digest, use_of(version, UseKind.INSTALL), skill.slug, skill.effective_visibility
 
 
-def _set_cache_headers(
-    response: HttpResponseBase, request: Request, version: Version, requested: str
-) -> HttpResponseBase:
-    """Sets the headers of ``set_immutable`` for an exact version number, otherwise (for a channel or
-    ``latest``) those of ``set_private``.
+def _cache_headers(
+    request: Request, version: Version, requested: str
+) -> Callable[[HttpResponseBase], HttpResponseBase]:
+    """A function that sets the headers of ``set_immutable`` for an exact version number, otherwise (for a
+    channel or ``latest``) those of ``set_private``, and returns the response.
     """
-    return (
-        etags.set_immutable(response, request, version.skill)
-        if normalise(requested)
-        else etags.set_private(response)
-    )
+    if not normalise(requested):
+        return etags.set_private
+    return lambda response: etags.set_immutable(response, request, version.skill)

@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from registry.additions.additions import AdditionKind, additions_of
-from registry.core.sql import Reads, reader
+from registry.core.sql import Reads, prepared, reader
 from registry.models import Version
 from registry.packages.reserved_variables import is_reserved
 from registry.versions.needs.version_needs import Need, undeclared_needs
@@ -66,10 +68,15 @@ def _offers(need: Need) -> Iterator[Offer]:
 @reader
 def earlier_version_with_additions(version: Version) -> Reads[Version | None]:
     """The next lower version that is not held, if it has additions."""
-    lower = version.skill.versions.filter(precedence__lt=version.precedence).exclude(pk=version.pk)
-    yield (rows := lower.unheld().order_by("-precedence")[:1])
+    yield (rows := _next_lower(version.skill_id, version.precedence))
     earlier = next(iter(rows), None)
     return earlier if earlier and earlier.additions else None
+
+
+@prepared
+def _next_lower(skill: int, precedence: str) -> QuerySet[Version]:
+    lower = Version.objects.unheld().filter(skill_id=skill, precedence__lt=precedence)
+    return lower.only("number", "additions").order_by("-precedence")[:1]
 
 
 @reader

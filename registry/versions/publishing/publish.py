@@ -15,6 +15,7 @@ from registry.identity.permissions import Action, require
 from registry.index import postings
 from registry.models import Finding as StoredFinding
 from registry.models import Redirect, Skill, Source, Team, Tombstone, Version
+from registry.models.skill import INTERNAL
 from registry.packages import version_numbers
 from registry.packages.needs import ScriptNeeds
 from registry.packages.package import Package
@@ -75,6 +76,7 @@ class Preview:
     archive_size: int  # bytes
     created: bool  # False if the identical version already exists
     creates_skill: bool
+    visibility: str  # the skill's afterwards
     problems: tuple[Problem, ...]
 
     @property
@@ -150,11 +152,12 @@ def preview_publication(
     draft = Draft(package, team, actor, PublishOptions(version, visibility, channel))
     errors = list(draft_errors(draft))
     skill = Skill.objects.filter(team=team, slug=draft.manifest.slug).first()
+    result = skill or Skill(team=team, slug=draft.manifest.slug)
     number, existing = "", None
     if not errors:
         try:
             _check_address(draft, skill)
-            _apply_visibility(draft, skill or Skill(team=team, slug=draft.manifest.slug))
+            _apply_visibility(draft, result)
             number, existing = _resolve_number(draft, skill)
         except Refusal as refused:
             errors += refused.problems
@@ -165,6 +168,7 @@ def preview_publication(
         archive_size=len(draft.archive),
         created=existing is None and not errors,
         creates_skill=skill is None,
+        visibility="private" if draft.manifest.type == INTERNAL else result.visibility,
         problems=(
             *errors,
             *(each for each in draft.problems if each.severity != "error"),

@@ -231,9 +231,8 @@ def test_reaper_links(alice):
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.postgresql
 def test_entry_of_a_late_commit_is_linked_after_later_ones(alice):
-    if connection.vendor == "sqlite":
-        pytest.skip("SQLite has one writer at a time")
     is_recorded, may_commit = threading.Event(), threading.Event()
 
     def record_slowly():

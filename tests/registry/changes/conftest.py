@@ -1,14 +1,30 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from django.db import connection
 
 from registry.models import ChangeNumber, SiteNumber
+from tests import cluster
 
 
 def fire_triggers() -> None:
     """Runs the deferred triggers of PostgreSQL, which otherwise run at commit."""
     connection.check_constraints()
+
+
+def _database():
+    """What ``cluster.connected`` takes: a file or an address."""
+    if connection.vendor == "sqlite":
+        return Path(connection.settings_dict["NAME"])
+    found = connection.settings_dict
+    return f"postgres://{found['USER']}@{found['HOST']}:{found['PORT'] or 5432}/{found['NAME']}"
+
+
+def connected():
+    """A context manager with a connection of its own, for any thread."""
+    return cluster.connected(_database())
 
 
 @pytest.fixture

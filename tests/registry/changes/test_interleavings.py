@@ -8,7 +8,6 @@ import random
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -16,24 +15,12 @@ from django.db import connection
 from registry.changes.dependency import COMMON
 from registry.changes.numbers import open_numbers
 from registry.models import ChangeKind, Skill
-from tests import cluster
 from tests.event_loops import run_in_loop
+from tests.registry.changes.conftest import connected
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.row("P9")]
 READS = int(os.environ.get("INTERLEAVINGS", "300"))
 WRITERS = READERS = 3
-
-
-def _database():
-    """What ``cluster.connected`` takes: a file or an address."""
-    if connection.vendor == "sqlite":
-        return Path(connection.settings_dict["NAME"])
-    found = connection.settings_dict
-    return f"postgres://{found['USER']}@{found['HOST']}:{found['PORT'] or 5432}/{found['NAME']}"
-
-
-def _connected():
-    return cluster.connected(_database())
 
 
 class _Board:
@@ -52,7 +39,7 @@ class _Board:
 
 def _write(board, seed):
     draw = random.Random(seed)
-    with _connected() as database:
+    with connected() as database:
         while board.reads < READS:
             skill = draw.choice(sorted(board.values))
             database.execute("BEGIN IMMEDIATE" if connection.vendor == "sqlite" else "BEGIN")
@@ -72,7 +59,7 @@ def _write(board, seed):
 async def _read(board, seed):
     draw, answers, last = random.Random(seed), {}, -1
     numbers = open_numbers(connection)
-    with _connected() as database:
+    with connected() as database:
         while board.reads < READS:
             await asyncio.sleep(0)  # each request has a task of its own, which runs after it was received
             skill = draw.choice(sorted(board.values))
@@ -129,7 +116,7 @@ def test_request_that_is_received_after_a_change_does_not_share_an_earlier_read(
     async def arrive():
         numbers, found = open_numbers(connection), []
         try:
-            with _connected() as database:
+            with connected() as database:
                 for _ in range(5):
                     await numbers.advance()
                     database.execute(f"UPDATE registry_skill SET priority = priority + 1 WHERE id = {skill}")
@@ -143,16 +130,15 @@ def test_request_that_is_received_after_a_change_does_not_share_an_earlier_read(
 
 
 @pytest.mark.cluster
+@pytest.mark.postgresql
 def test_writers_that_lock_each_others_skills_do_not_deadlock(publish_skill):
     """The numbers are raised after all that a transaction still waits for, such as checks of foreign keys."""
-    if connection.vendor != "postgresql":
-        pytest.skip("SQLite's writers take turns")
     own = [publish_skill(f"skill-{number}").skill_id for number in range(3)]
     shared = publish_skill("shared")
     start = threading.Barrier(4)
 
     def run(*statements):
-        with _connected() as database:
+        with connected() as database:
             for turn in range(15):
                 start.wait(20)
                 database.execute("BEGIN")
@@ -176,7 +162,7 @@ def test_writers_that_lock_each_others_skills_do_not_deadlock(publish_skill):
     with ThreadPoolExecutor(4) as pool:
         for call in [pool.submit(run, *statements) for statements in writers]:
             call.result()
-    with _connected() as database:
+    with connected() as database:
         assert database.execute("SELECT count(*) FROM registry_pendingchange").fetchone() == (0,)
         assert database.execute("SELECT count(*) FROM registry_channel").fetchone() == (30,)
 

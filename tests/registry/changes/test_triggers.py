@@ -11,6 +11,8 @@ from registry.identity import tokens
 from registry.identity.actors import Actor
 from registry.models import (
     Canonical,
+    ChangeKind,
+    ChangeNumber,
     Channel,
     Finding,
     Membership,
@@ -24,6 +26,7 @@ from registry.models import (
     Version,
 )
 from registry.usage.recording import record_use
+from worker.models import DependencyBuild
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
 COMMON = ("common", 0)
@@ -108,6 +111,21 @@ def test_token_raises_its_owner_but_its_use_does_not(raised, alice):
     assert raised(lambda: User.objects.filter(pk=alice.pk).update(is_active=False)) == wanted
     assert raised(lambda: User.objects.filter(pk=alice.pk).update(username="a2")) == wanted | {COMMON}
     assert raised(lambda: User.objects.filter(pk=alice.pk).update(last_login=timezone.now())) == set()
+
+
+def test_change_of_several_versions_of_a_skill_gives_it_one_number(raised, publish_skill, version):
+    """Also a skill without a number, as after the numbers were removed."""
+    build = DependencyBuild.objects.create(key="a" * 64, kind="python", platform="x", spec="{}")
+    build.versions.add(version, publish_skill("report", version="1.1.0"))
+    builds, links = DependencyBuild.objects.all(), DependencyBuild.versions.through.objects.all()
+
+    def empty_tables():
+        ChangeNumber.objects.all().delete()
+        for rows in (builds, links):  # in the order in which a database is emptied
+            rows._raw_delete("default")
+
+    assert raised(empty_tables) == {"site", ("skill", version.skill_id)}
+    assert ChangeNumber.objects.filter(kind=ChangeKind.SKILL, key=version.skill_id).count() == 1
 
 
 def test_new_team_raises_common(raised):

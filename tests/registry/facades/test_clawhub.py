@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from registry.canonical.pins import set_canonical
 from registry.facades.clawhub.fingerprints import sort_key
-from registry.models import Use, Visibility
+from registry.models import Skill, Use, Visibility
 from registry.versions.lifecycle.channels import set_channel
 from registry.versions.lifecycle.yank import yank
 from tests.factories.skills import publish_files, tidy_files
+from tests.plans import plan_lines
 from tests.registry.facades.conftest import HOST, get, show
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P7")]
@@ -184,3 +185,17 @@ def test_wrong_request_gets_its_error_as_text(report, path, status, code):
     answer = get(f"{API}{path}", status=status)
     assert answer["Content-Type"].startswith("text/plain")
     assert f"({code})" in answer.content.decode()
+
+
+@pytest.mark.parametrize("sort", ["updated", "createdAt", "downloads"])
+def test_lists_are_read_in_the_order_of_an_index(report, prompt, sort):
+    path = f"{API}/skills?sort={sort}"
+    assert len(get(path).json()["items"]) == 2
+    assert not [line for line in plan_lines(lambda: get(path)) if "ORDER BY" in line]
+
+
+def test_list_has_the_newest_update_first(report, prompt):
+    slugs = ["weekly-report", "kind-review"]
+    for slug in slugs:
+        Skill.objects.filter(slug=slug).update(updated_at=timezone.now())
+    assert [item["slug"] for item in get(f"{API}/skills").json()["items"]] == slugs[::-1]

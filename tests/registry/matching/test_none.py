@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from registry.core.search_terms import text_tokens
 from registry.identity.actors import Actor
 from registry.matching import match as matching
 from registry.matching.match import MatchQuery
 from registry.matching.ranking import MIN_CONFIDENCE
-from registry.matching.sentences import SentenceForm, has_everyday_word, sentence_form
+from registry.matching.sentences import SentenceForm, has_everyday_word, sentence_form, wording, wording_terms
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
 
@@ -25,7 +26,7 @@ def ask(alice, publish_skill):
     [
         "good morning, how are you",
         "okay, thanks, never mind",
-        "which knot do sailors tie on a wooden boat before winter storms arrive",
+        "who painted the wooden boat that hung above the fireplace when you were little",
         "早上好，谢谢",
         "好的，没问题，哈哈",
     ],
@@ -110,3 +111,39 @@ def test_scores_fall_with_the_rank(ask):
 )
 def test_form_of_a_sentence_is_recognized(text, form):
     assert sentence_form(text, is_keywords=False) is form
+
+
+@pytest.mark.parametrize(
+    ("request_text", "small_talk"),
+    [
+        ("how many tickets are overdue", "how many whales are there"),
+        ("is my invoice overdue", "is your cat sad"),
+        ("检查一下配置文件", "昨晚没睡好"),
+        ("服务器磁盘满了", "邻居家的狗真可爱"),
+    ],
+)
+def test_wording_distinguishes_requests_from_small_talk(request_text, small_talk):
+    assert wording(text_tokens(request_text)) > 0 > wording(text_tokens(small_talk))
+
+
+def test_wording_is_that_of_words_pairs_and_the_ends_of_a_text():
+    assert wording_terms(text_tokens("Show me me")) == ["show", "me", "show me", "me me", "^show", "me$"]
+    assert wording_terms([]) == []
+    assert wording([]) == 0
+    assert wording(text_tokens("qwx zzkrp")) == 0
+
+
+def test_words_after_the_start_of_a_long_text_do_not_change_its_wording():
+    start = "summarize this report " * 20
+    assert wording(text_tokens(start)) == wording(text_tokens(start + "grandma laughed"))
+
+
+def test_word_of_small_talk_is_no_request_for_a_skill(publish_skill, alice):
+    for number in range(30):
+        publish_skill(f"other-{number}", description=f"Does the work of number {number}.")
+    publish_skill("tides", description="Shows the height of the tide at any pier.")
+    asked = ["a lovely pier, sweet dreams", "update the pier page"]
+    assert [
+        [row.skill.slug for row in matching.match(MatchQuery(text), Actor(user=alice)).rows[:1]]
+        for text in asked
+    ] == [[], ["tides"]]

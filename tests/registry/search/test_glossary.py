@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import pytest
 
+from registry.core import search_terms
 from registry.identity.actors import ANONYMOUS, Actor
 from registry.matching import match as matching
 from registry.matching.match import MatchQuery
+from registry.matching.query import concepts, expand_concept, glossary_word
 from registry.models import AuditEntry, GlossaryEntry
 from registry.packages.problems import Refusal
 from registry.search.glossary import edit
 from registry.search.glossary.documents import built_in_lines
-from registry.search.glossary.lines import file_lines
+from registry.search.glossary.lines import (
+    MAX_KEY_TOKENS,
+    file_lines,
+    load_glossary,
+    read_line,
+    request_lines,
+)
 from tests.shell import api, refusal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C4")]
@@ -110,7 +118,7 @@ def test_what_came_with_the_site_is_found_by_a_part_of_it():
     every = built_in_lines()
     assert len(every) > 900
     assert all(line.topic and not line.text.startswith("#") for line in every)
-    assert {line.text for line in every} <= set(file_lines())
+    assert {line.text for line in every} <= {*file_lines(), *request_lines()}
     assert all("发票" in line.text for line in built_in_lines(find="发票"))
     assert built_in_lines(find="PDF") == built_in_lines(find=" pdf ") != []
 
@@ -127,3 +135,49 @@ def test_shell_reads_and_writes(administrator):
     assert api("GET", "glossary?q=flumph")[1]["items"][0]["text"] == "flumph, invoice"
     assert api("DELETE", f"glossary/{uid}")[0] == 0
     assert refusal("DELETE", f"glossary/{uid}") == "NOT_FOUND"
+
+
+def _concepts(text):
+    index = load_glossary()
+    found = concepts(text, search_terms.text_tokens(text), index)
+    return {each.text: expand_concept(each, index).synonyms for each in found}
+
+
+def test_line_of_requests_works_in_one_direction_only():
+    assert "tts" in _concepts("read aloud")["read aloud"]
+    assert not any(key in load_glossary().get("tt", ()) for key in ("read aloud", "out loud"))
+
+
+def test_phrase_of_requests_adds_a_concept_if_its_words_are_known():
+    assert list(_concepts("check how long to drive")) == ["check", "long", "drive", "how long to drive"]
+    assert list(_concepts("火车时刻")) == ["火车", "时刻", "火车时刻"]
+
+
+def test_chinese_phrase_of_requests_without_known_words_replaces_its_characters():
+    assert list(_concepts("登机牌")) == ["登机牌"]
+
+
+def test_line_of_requests_adds_weaker_synonyms_to_word_of_another_line():
+    synonyms = _concepts("london")["london"]
+    assert {"伦敦", "uk"} <= synonyms.keys()
+    assert synonyms["uk"] < synonyms["伦敦"]
+
+
+def test_reason_names_the_word_of_a_line_of_requests():
+    text = "london"
+    index = load_glossary()
+    (concept,) = concepts(text, search_terms.text_tokens(text), index)
+    assert glossary_word(concept, "tfl", index) == "tfl"
+
+
+def test_lines_of_requests_are_well_formed():
+    assert request_lines()[0].startswith("#")
+    lines = [line for line in request_lines() if not line.startswith("#")]
+    assert len(lines) > 2000
+    for line in lines:
+        request_words, _, meant = line.partition(" > ")
+        keys = [search_terms.phrase_key(word) for word in read_line(request_words)]
+        assert keys, line
+        assert read_line(meant), line
+        assert all(0 <= key.count(" ") < MAX_KEY_TOKENS for key in keys), line
+        assert not search_terms.STOP_TERMS & set(keys), line

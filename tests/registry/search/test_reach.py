@@ -40,7 +40,7 @@ def skills(publish_skill, charlie):
 
 def read(sight):
     sql = f"SELECT DISTINCT skill_id FROM registry_posting WHERE 1 = 1{sight.condition}"
-    return {key for (key,) in sight.read(sql, sight.values)}
+    return {key for (key,) in sight.rows(sql, sight.values, {"skill_id": "bigint"})}
 
 
 def same(actors):

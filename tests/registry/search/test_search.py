@@ -124,10 +124,10 @@ def test_two_slips_of_one_query_are_both_corrected(publish_skill, alice):
     publish_skill("planet")
     publish_skill("plant")
     words = {"planef": "planef", "planen": "planen", "plannt": "plannt"}
-    found = sql.find_corrections(words, Actor(user=alice))
+    found, _counts = sql.find_corrections(words, Actor(user=alice))
     alone = {}
     for word in words:
-        alone |= sql.find_corrections({word: word}, Actor(user=alice))
+        alone |= sql.find_corrections({word: word}, Actor(user=alice))[0]
     assert found == alone
     assert set(found) == set(words)
 

@@ -30,7 +30,11 @@ from registry.transfer.database import DatabaseSource, DatabaseTarget
 from registry.transfer.tables import Totals, copied_tables
 from tests import cluster, migrated
 from tests.factories.runs import make_run
-from worker.models import Run
+from worker.files.inputs import store_input
+from worker.models import Run, Schedule
+from worker.protocols.call import Request
+from worker.schedules.change import ScheduleOptions
+from worker.schedules.change import create as create_schedule
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P9")]
 
@@ -113,6 +117,21 @@ def test_copied_database_has_the_same_rows_even_if_interrupted(site, second, tmp
     with pytest.raises(IntegrityError), transaction.atomic(using=second):  # noqa: PT012 - at commit
         Run.objects.using(second).update(skill_id=10**9)
         connections[second].check_constraints()
+
+
+@pytest.mark.row("B7")
+def test_copied_schedule_has_its_files(site, second, tmp_path, alice, actor_of):
+    stored = store_input([b"rows"], "rows.csv", actor_of(alice))
+    options = ScheduleOptions(request=Request(inputs={"arguments": {"input": stored.uid}}), cron="0 9 * * *")
+    schedule = create_schedule(site.skill, options, actor_of(alice))
+    stored.delete()
+    blobs.sweep(grace=blobs.timedelta(0))
+    source, storage = DatabaseSource("default"), DiskBackend(tmp_path / "blobs")
+    target = DatabaseTarget(second)
+    originals = StorageSource(blobs.backend())
+    copy_site(source, originals, target, storage, expected={}, on_progress=_ignore)
+    (file,) = Schedule.objects.using(second).get(uid=schedule.uid).files
+    assert file["digest"] in {f"sha256:{key}" for key, _ in storage.older_than(blobs.timedelta(0))}
 
 
 def _copy(second, on_progress):

@@ -38,10 +38,16 @@ def check_versions() -> None:
 
 
 def check_counts() -> None:
-    from registry.models import Posting, TermScope
+    from registry.index.facet_counts import EVERY_SCOPE
+    from registry.models import CountedSkill, FacetCount, Posting, Skill, TermScope
 
     counts = {(row.scope, row.term_id): row.df for row in TermScope.objects.filter(df__gt=0)}
     assert counts == Counter(Posting.objects.values_list("skill__search_scope", "term_id"))
+    counted = CountedSkill.objects.all()
+    assert len(counted) == Skill.objects.exclude(search_scope="").count()
+    facets = FacetCount.objects.filter(scope=EVERY_SCOPE, skills__gt=0)
+    stored = {(row.facet, row.value): row.skills for row in facets}
+    assert stored == Counter((facet, value) for row in counted for facet, value in row.facets)
 
 
 def check_blobs() -> None:

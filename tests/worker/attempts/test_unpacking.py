@@ -64,6 +64,5 @@ def test_a_package_that_lost_its_bytes_with_the_power_is_unpacked_again(hello):
     whole = script.read_bytes()
     script.chmod(0o644)
     script.write_bytes(b"")
-    for kept in (unpacking._load_package, unpacking._is_complete):  # as in a process that has just started
-        kept.cache_clear()
+    unpacking._opened.clear()  # as in a process that has just started
     assert unpacking.open_package(hello.digest).read("scripts/hello.py") == whole

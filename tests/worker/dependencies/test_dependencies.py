@@ -109,7 +109,7 @@ def test_a_script_runs_with_what_it_names_again_without_an_index_and_on_a_second
     other.mkdir()
     (other / "blobs").symlink_to(f"{settings.SKILLQUAY_VAR}/blobs")
     settings.SKILLQUAY_VAR = other
-    unpacking._load_package.cache_clear()
+    unpacking._opened.clear()
     assert _output(execute_here(queue_run(version)))["said"] == "hello :-)"
     assert index.requests == []
 

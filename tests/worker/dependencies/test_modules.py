@@ -103,7 +103,7 @@ def test_modules_are_made_once_and_read_again_without_a_network_on_a_second_mach
     other.mkdir()
     (other / "blobs").symlink_to(f"{settings.SKILLQUAY_VAR}/blobs")
     settings.SKILLQUAY_VAR = other
-    unpacking._load_package.cache_clear()
+    unpacking._opened.clear()
     run = execute_here(queue_run(version, {"who": "you"}))
     assert _output(run) == {"said": "hello you :-)", "writes": False}
 

@@ -45,9 +45,9 @@ def test_team_sees_all_failures_and_others_only_their_own(fail, open_skill, acto
 
 def test_cause_is_shown_only_with_a_readable_run(fail, open_skill, actor_of, alice, charlie):
     fail("Kestrel", version=open_skill, by=charlie)
-    assert [view.title for view in seen(actor_of(charlie))] == ["ValueError: Kestrel"]
+    assert [view.pattern for view in seen(actor_of(charlie))] == ["ValueError: Kestrel"]
     view = seen(actor_of(alice))[0]  # the skill's team sees the run, but can't read its content
-    assert (view.readable, view.title, view.count) == (False, "", 1)
+    assert (view.readable, view.pattern, view.count) == (False, "", 1)
 
 
 def test_failures_of_others_change_nothing_for_a_caller(fail, open_skill, actor_of, alice, charlie):
@@ -109,7 +109,7 @@ def test_queries_do_not_grow_with_the_groups(
     for cause in ("one", "two", "three", "four", "five"):
         fail(cause, version=open_skill, by=charlie)
     with django_assert_max_num_queries(6):
-        assert len([(v.title, v.group.assigned_to) for v in seen(actor_of(charlie))]) == 5
+        assert len([(v.pattern, v.group.assigned_to) for v in seen(actor_of(charlie))]) == 5
 
 
 def test_only_maintainers_change_a_group(fail, actor_of, alice, bob, charlie):

@@ -11,6 +11,8 @@ from registry.identity.actors import Actor
 from registry.models import Membership, Role, Team
 from registry.packages.problems import Refusal
 from tests.checks import not_none
+from tests.factories.runs import make_run
+from tests.plans import plan_lines
 from worker.models import Artifact, Run, RunStatus, TeamDailyUsage
 from worker.queue import claims
 from worker.quotas import team_limits
@@ -161,3 +163,14 @@ def test_only_an_administrator_sets_limits(team, alice, bob, charlie):
 @pytest.mark.parametrize("limits", [{"unknown": 1}, {"runs_per_day": -1}, {"runs_per_day": 2**60}])
 def test_a_limit_is_one_that_there_is(limited, limits):
     assert _code(lambda: limited(**limits)) == "TEAM_LIMIT_INVALID"
+
+
+def test_running_runs_are_counted_without_reading_the_team_s_other_runs(hello, alice, team):
+    for status in ("running", "running", "succeeded"):
+        make_run(hello, alice, team, status=status)
+    make_run(hello, alice, None, status="running")
+    make_run(hello, alice, team, status="running", depth=1)
+    (usage,) = team_limits.usage_of(team, ["concurrent_runs"])
+    assert usage.used == 2
+    lines = plan_lines(lambda: team_limits.usage_of(team, ["concurrent_runs"]))
+    assert not [line for line in lines if "run_team" in line]

@@ -41,7 +41,7 @@ def failed(version, alice, team):
     return failed
 
 
-@pytest.mark.matrix("code", at_most=6, full_at_most=30)
+@pytest.mark.matrix("code", at_most=6, full_at_most=20)
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_has_its_cause_on_page_and_list(code, failed, client, alice):
     run = failed(code)

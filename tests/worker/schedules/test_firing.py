@@ -139,15 +139,6 @@ def test_invalid_inputs_are_refused_when_saved(make_schedule, publish_skill):
     assert not Schedule.objects.exists()
 
 
-def test_uploaded_file_is_refused(make_schedule, hello, alice):
-    from worker.files.inputs import store_input
-
-    stored = store_input([b"rows"], "rows.csv", Actor(user=alice))
-    with pytest.raises(Refusal) as refused:
-        make_schedule(hello, {"input_path": {"input": stored.uid}})
-    assert refused.value.code == "SCHEDULE_FILES"
-
-
 def test_channel_is_followed_until_permissions_change(
     make_schedule, hello, publish_skill, schedule_clock, outcomes, alice
 ):

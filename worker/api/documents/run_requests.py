@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from registry.api.schema import PageQuery, Query, Shape, StrictBoolean, StrictText
+from registry.api.schema import PageQuery, Query, Shape, StrictBoolean, StrictText, UploadQuery
 from worker.models import RunStatus
 
 
@@ -79,6 +79,9 @@ def an_object(value: object) -> object:
 class RunFilterFields(Shape):
     status = serializers.MultipleChoiceField(required=False, choices=RunStatus.choices)
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
+    skill_contains = serializers.CharField(
+        required=False, max_length=130, help_text="Only runs of skills whose name contains this text."
+    )
     version = serializers.CharField(required=False, max_length=64)
     team = serializers.CharField(required=False, max_length=64, help_text="Only runs of this team.")
     failure_code = serializers.CharField(required=False, max_length=64)
@@ -134,9 +137,10 @@ class EventsQuery(Query):
     )
 
 
-class InputQuery(Query):
+class InputQuery(UploadQuery):
     name = serializers.CharField(
         required=False,
         max_length=255,
-        help_text="Name of the file; default: the name in the form, or `input` for a file sent as the body.",
+        help_text="Name of the file; default: the name in the form or of the upload, or `input` for a file "
+        "sent as the body.",
     )

@@ -61,7 +61,11 @@ class ScheduleChange(Shape):
     channel = StrictText(
         required=False, max_length=64, help_text="The channel to follow; default: latest. Not with `version`."
     )
-    inputs = serializers.JSONField(required=False, help_text="Object with the inputs.")
+    inputs = serializers.JSONField(
+        required=False,
+        help_text='Object with the inputs. A file is `{"input": id}` or `{"artifact": "run id/path"}`, at '
+        "any depth; the schedule keeps its content.",
+    )
     params = serializers.JSONField(required=False, help_text="Same as `inputs`; send only one of them.")
     arguments = serializers.ListField(child=serializers.JSONField(allow_null=True), required=False)
     script = StrictText(required=False, max_length=500)
@@ -106,6 +110,9 @@ class PauseRequest(Shape):
 class SchedulesQuery(PageQuery):
     state = serializers.ChoiceField(required=False, choices=ScheduleState.values)
     skill = serializers.CharField(required=False, max_length=130, help_text="`team/slug`.")
+    skill_contains = serializers.CharField(
+        required=False, max_length=130, help_text="Only schedules of skills whose name contains this text."
+    )
     team = serializers.CharField(required=False, max_length=64)
 
 
@@ -139,6 +146,21 @@ class SchedulePauseDoc(Doc):
     problem = ProblemDoc(allow_null=True, help_text="The reason why the site paused the schedule.")
 
 
+class ScheduleFileDoc(Doc):
+    place = serializers.CharField(
+        help_text="JSON pointer into the inputs, such as `/table_path`, or the position of an argument, such "
+        "as `arguments/0`."
+    )
+    name = serializers.CharField()
+    size = serializers.IntegerField(help_text="Bytes.")
+    digest = serializers.CharField()
+    reference = serializers.DictField(
+        child=serializers.CharField(),
+        help_text="The reference in the request. A change of this schedule can send it again, even if the "
+        "upload has expired.",
+    )
+
+
 class ScheduleDoc(ScheduleSummaryDoc):
     version = serializers.CharField(allow_null=True, help_text="The pinned version.")
     digest = serializers.CharField(allow_null=True)
@@ -146,6 +168,11 @@ class ScheduleDoc(ScheduleSummaryDoc):
     request = serializers.DictField(
         allow_null=True,
         help_text="Inputs, arguments and entry point of the runs; null if you can't read them.",
+    )
+    files = ScheduleFileDoc(
+        many=True,
+        allow_null=True,
+        help_text="The files that the schedule keeps for its runs; null if you can't read the inputs.",
     )
     jitter_s = serializers.IntegerField()
     overlap = serializers.ChoiceField(choices=OverlapPolicy.values)

@@ -6,6 +6,7 @@ from django.db import transaction
 
 from registry.additions.additions import additions_of
 from registry.core.hooks import Hook
+from registry.core.sql import Reads, reader
 from registry.identity import audit
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
@@ -25,9 +26,11 @@ def declared_runtime(version: Version) -> str:
     return str(version.manifest.get("runtime") or "")
 
 
-def chosen_runtime(version: Version) -> str:
+@reader
+def chosen_runtime(version: Version) -> Reads[str]:
     """The runtime that a maintainer chose, or "". The manifest's runtime takes precedence."""
-    return RuntimeChoice.objects.filter(version=version).values_list("name", flat=True).first() or ""
+    yield (names := RuntimeChoice.objects.filter(version=version).values_list("name", flat=True)[:1])
+    return next(iter(names), "")
 
 
 def runtime_of(version: Version) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,7 +11,7 @@ from django.utils import timezone
 
 from portal.presenters.explanations import failure_text
 from portal.presenters.skill.names import skill_names
-from registry.core.sql import Reads, count_rows, gather, reader, reads_of
+from registry.core.sql import Reads, count_rows, reader
 from registry.identity.actors import Actor
 from worker.models import FAILED_STATUSES, Run, RunStatus
 from worker.models.run import RunQuerySet
@@ -18,6 +19,7 @@ from worker.models.run import RunQuerySet
 MAX_RUNNING = 5
 MAX_FAILING_SKILLS = 6
 _MAX_FAILED = 500  # number of newest failed runs that are grouped
+_OTHER_STATUSES = tuple(status for status in RunStatus.values if status not in FAILED_STATUSES)
 _FAILURES_FOR = timedelta(hours=24)
 
 
@@ -68,24 +70,23 @@ def running_now(actor: Actor) -> Reads[ActiveRuns]:
 def failures_by_skill(actor: Actor) -> Reads[Sequence[FailingSkill]]:
     """Skills with failed runs in the last 24 hours, the most failures first. Ignores runs of test cases."""
     since = timezone.now() - _FAILURES_FOR
-    runs = _visible(actor).without_cases().order_by("-pk")
-    failed = runs.filter(status__in=FAILED_STATUSES, finished_at__gte=since)
-    newest: dict[str, Run] = {}
-    counts: dict[str, int] = {}
-    yield (failed := failed[:_MAX_FAILED])
-    for run in failed:
-        newest.setdefault(run.skill_label, run)
-        counts[run.skill_label] = counts.get(run.skill_label, 0) + 1
-    labels = sorted(newest, key=lambda label: -counts[label])[:MAX_FAILING_SKILLS]
-    keys = [newest[label].pk for label in labels]
+    # Along the index of ends. By the index of statuses, SQLite would read all failures of the site.
+    runs = _visible(actor).without_cases().order_by("-finished_at", "-pk")
+    newest_failed = runs.filter(finished_at__gte=since).exclude(status__in=_OTHER_STATUSES)
+    yield (failed := newest_failed.values_list("pk", "skill_label")[:_MAX_FAILED])
+    newest: dict[str, int] = {}
+    counts = Counter[str]()
+    for pk, label in failed:
+        newest.setdefault(label, pk)
+        counts[label] += 1
+    keys = [newest[label] for label in sorted(newest, key=lambda label: -counts[label])[:MAX_FAILING_SKILLS]]
     readable = Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True)
-    names, _readable = yield from gather(
-        skill_names.reads([newest[label] for label in labels], actor), reads_of(readable)
-    )
+    yield (found := _visible(actor).filter(pk__in=keys)), readable
+    shown = sorted(found, key=lambda run: keys.index(run.pk))
+    names = yield from skill_names.reads(shown, actor)
     readable_keys = set(readable)
     return [
-        FailingSkill(run, names[run.pk], counts[run.skill_label], run.pk in readable_keys)
-        for run in (newest[label] for label in labels)
+        FailingSkill(run, names[run.pk], counts[run.skill_label], run.pk in readable_keys) for run in shown
     ]
 
 

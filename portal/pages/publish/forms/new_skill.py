@@ -26,7 +26,8 @@ class NewSkillForm(TeamChoiceForm):
         label=_("Short name"),
         max_length=MAX_SLUG_LENGTH,
         help_text=_(
-            "Part of the skill's address: lowercase letters, digits and single hyphens, such as word-count."
+            "Part of the skill's address: lowercase letters, digits and hyphens (not two in a "
+            "row), such as word-count."
         ),
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )

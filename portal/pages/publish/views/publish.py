@@ -22,10 +22,11 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from portal.decorators import signed_in_form
 from portal.errors import UPLOAD_TOO_LARGE
+from portal.forms.resumable_uploads import attach_uploads, erase_attached
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.publish.drafts.fixes import VERSION, apply_fix, problem_fix, profile_fixes
 from portal.pages.publish.drafts.upload import Upload, submitted_upload, upload_limits
-from portal.pages.publish.forms.folder_upload import keep_folders
+from portal.pages.publish.forms.folder_upload import keep_folders, split_folder
 from portal.pages.publish.forms.publish import PublishForm
 from portal.pages.publish.presenters.problems import all_problems, by_file
 from portal.pages.publish.presenters.profiles import profile_cause
@@ -33,7 +34,7 @@ from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.runnable_version import profile_reports
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
-from registry.identity.permissions import Action, may
+from registry.identity.permissions import Action, active_teams_where
 from registry.index.abilities import Ability, detect_abilities
 from registry.lookup.skills import find_skill
 from registry.models import Team, Version
@@ -80,6 +81,8 @@ def _answer(request: Any) -> HttpResponse:
         context = {"form": form, "can": has_team_to_publish(teams, chosen)}
         return render(request, "publish/publish.html", context)
     count_request(request, request.actor, RateLimit.PUBLISH)
+    attach_uploads(request)
+    split_folder(request)
     given = request.POST if request.method == "POST" else request.GET
     form = _form(request.actor, teams, given, request.FILES)
     if not form.is_valid():
@@ -271,6 +274,7 @@ def _refuse_purged(
 ) -> HttpResponse:
     if upload.stored:
         delete_input(upload.stored)
+    erase_attached(request)
     return _render_refusal(request, form, refused)
 
 
@@ -290,5 +294,5 @@ def _render_too_large(request: HttpRequest) -> HttpResponse:
 
 def _form(actor: Actor, teams: QuerySet[Team], *args: Any, **more: Any) -> PublishForm:
     """The form, with a visibility field if the actor may set the visibility in any of the teams."""
-    settable = any(may(actor, Action.SETTINGS, team=team) for team in teams)
-    return PublishForm(*args, teams=teams, settable=settable, **more)
+    settable = teams.filter(pk__in=active_teams_where(actor, Action.SETTINGS).values("pk"))
+    return PublishForm(*args, teams=teams, settable=settable.exists(), **more)

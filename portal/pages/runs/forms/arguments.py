@@ -11,8 +11,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.pages.runs.forms.file_field import FileInputField, StoredFile
-from portal.pages.runs.forms.schema_form import Store, pointer_key
+from portal.pages.runs.forms.file_field import FileChoice, FileInputField, StoredFile
+from portal.pages.runs.forms.schema_form import FilesForm, Store, pointer_key
 from portal.presenters.content.text import json_text
 from registry.packages.problems import Problem
 from worker.files.inputs import is_reference
@@ -22,7 +22,7 @@ BLANK_ROWS = 3
 _MAX_ROWS = 100
 
 
-class ArgumentsForm(forms.Form):
+class ArgumentsForm(FilesForm):
     """A form with rows of two fields, such as ``key-0`` and ``value-0``: the name and the value of an
     argument.
 
@@ -35,21 +35,20 @@ class ArgumentsForm(forms.Form):
         self,
         *,
         inputs: Mapping[str, Any] | None = None,
-        artifacts: Sequence[tuple[str, str]] = (),
         **more: Any,
     ) -> None:
         super().__init__(**more)
         given = list((inputs or {}).items())
         for number in range(min(self._row_count(len(given)), _MAX_ROWS)):
             key, value = given[number] if number < len(given) else ("", None)
-            self._add_row(number, key, value, artifacts)
+            self._add_row(number, key, value)
 
     def _row_count(self, given: int) -> int:
         sent = str(self.data.get("rows", "")) if self.is_bound else ""
         rows = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 4 else given + BLANK_ROWS
         return rows + BLANK_ROWS if self.data.get("add_rows") else rows
 
-    def _add_row(self, number: int, key: str, value: object, artifacts: Sequence[tuple[str, str]]) -> None:
+    def _add_row(self, number: int, key: str, value: object) -> None:
         name = forms.CharField(
             label=_("Name"),
             required=False,
@@ -58,7 +57,6 @@ class ArgumentsForm(forms.Form):
         )
         content = FileInputField(label=_("Value"), required=False)
         content.widget.text_first = True
-        content.widget.artifacts = artifacts
         if value is not None:
             content.initial = content.initial_value(
                 value if isinstance(value, str) or is_reference(value) else json_text(value, indent=None)
@@ -95,9 +93,14 @@ class ArgumentsForm(forms.Form):
                 stored: StoredFile = store(value)
                 self.fields[f"value-{number}"].widget.stored = stored
                 value = {"input": stored.uid}
-            if key := self.cleaned_data[f"key-{number}"]:
+            key = self.cleaned_data[f"key-{number}"]
+            if key and not (value is None and self._has_removed_file(number)):
                 values[key] = "" if value is None else value
         return values
+
+    def _has_removed_file(self, number: int) -> bool:
+        choice = self[f"value-{number}"].value()
+        return isinstance(choice, FileChoice) and choice.is_removed
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
         """Adds each problem of a refused request to the row that its path names, otherwise to the form."""

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.pages.runs.forms.argument_line import ArgumentFilesField, join_files
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.parameter_fields import ValuesField, field_of, show_value
-from portal.pages.runs.forms.schema_form import Store
+from portal.pages.runs.forms.schema_form import FilesForm, Store
 from registry.packages.command_lines import (
     ArgumentValues,
     CommandLevel,
@@ -42,7 +42,7 @@ class FieldGroup:
     required: bool = False
 
 
-class CommandLineForm(forms.Form):
+class CommandLineForm(FilesForm):
     """A form with a choice of the subcommand, and a field per parameter of the script and of that subcommand.
 
     Fields are named ``argument-0`` …, numbered over all subcommands, so that a value is kept when another
@@ -57,7 +57,6 @@ class CommandLineForm(forms.Form):
         command_line: CommandLine,
         *,
         shown: ArgumentValues,
-        artifacts: Sequence[tuple[str, str]] = (),
         **more: Any,
     ) -> None:
         super().__init__(**more)
@@ -74,7 +73,7 @@ class CommandLineForm(forms.Form):
             )
         self._names: dict[str, str] = {}  # parameter id → field name
         for name, parameter in self._numbered_parameters():
-            self._add_field(name, parameter, shown.values.get(parameter.id), artifacts)
+            self._add_field(name, parameter, shown.values.get(parameter.id))
 
     @property
     def _levels(self) -> tuple[CommandLevel, ...]:
@@ -95,17 +94,13 @@ class CommandLineForm(forms.Form):
             if parameter.id in chosen:
                 yield f"argument-{number}", parameter
 
-    def _add_field(
-        self, name: str, parameter: Parameter, value: Any, artifacts: Sequence[tuple[str, str]]
-    ) -> None:
+    def _add_field(self, name: str, parameter: Parameter, value: Any) -> None:
         grouped = any(parameter.id in group.ids for group in self._groups)
         files_too = parameter.has_many_values and may_be_file(parameter)
         flag_too = not parameter.is_positional and not parameter.min_values and parameter.max_values == 1
         field = field_of(parameter, required=parameter.required and not (grouped or flag_too))
         if value not in _EMPTY and (value is not True or parameter.is_switch):
             show_value(field, value)
-        if isinstance(field, FileInputField):
-            field.widget.artifacts = artifacts
         self.fields[name], self._names[parameter.id] = field, name
         if files_too:
             self.fields[f"{name}-files"] = ArgumentFilesField()
@@ -213,6 +208,11 @@ class CommandLineForm(forms.Form):
             self.data = self.data.copy()
             self.data[name] = str(field.initial_value(value))
             self.cleaned_data |= {name: value, f"{name}-files": []}
+
+    def keep_uploads(self, store: Store) -> None:
+        super().keep_uploads(store)
+        for name in self._names.values():
+            self._value(name, store)
 
     def inputs(self, store: Store) -> dict[str, Any]:
         return {}

@@ -4,7 +4,7 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,7 @@ class FileChoice:
     text: str = ""
     artifact: str = ""  # "<run uid>/<path>"
     stored: StoredFile | None = None  # upload of an earlier submission, used if nothing else is given
+    is_removed: bool = False  # whether the user has removed ``stored``
 
 
 class FileInput(forms.Widget):
@@ -45,8 +46,8 @@ class FileInput(forms.Widget):
     def __init__(self) -> None:
         super().__init__()
         self.stored: StoredFile | None = None
-        self.artifacts: Sequence[tuple[str, str]] = ()
         self.text_first = False  # True for inputs that are rarely a file
+        self.known: Mapping[str, StoredFile] = {}  # stored uploads by uid, with their names and sizes
 
     def value_from_datadict(self, data: Any, files: Any, name: str) -> FileChoice:
         uid, _slash, file_name = str(data.get(f"{name}-kept", "")).partition("/")
@@ -55,6 +56,7 @@ class FileInput(forms.Widget):
             text=data.get(f"{name}-text", "").replace("\r\n", "\n"),
             artifact=data.get(f"{name}-artifact", "").strip(),
             stored=StoredFile(uid, file_name) if uid else None,
+            is_removed=f"{name}-remove" in data,
         )
 
     def value_omitted_from_data(self, data: Any, files: Any, name: str) -> bool:
@@ -63,10 +65,10 @@ class FileInput(forms.Widget):
     def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
         context = super().get_context(name, None, attrs)
         choice = value if isinstance(value, FileChoice) else FileChoice()
+        stored = self.stored or choice.stored
         context["widget"] |= {
             "choice": choice,
-            "stored": self.stored or choice.stored,
-            "artifacts": self.artifacts,
+            "stored": self.known.get(stored.uid, stored) if stored else None,
             "text_first": self.text_first,
             "open": bool(choice.artifact or (choice.text and not self.text_first)),
         }
@@ -93,7 +95,7 @@ class FileInputField(forms.Field):
             return reference
         if value.text:
             return value.text
-        if value.stored:
+        if value.stored and not value.is_removed:
             return {"input": value.stored.uid}
         if self.required:
             raise ValidationError(self.error_messages["required"], "required")

@@ -10,24 +10,9 @@ from django import forms
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
+from portal.forms.suggestions import SuggestionInput
 from portal.pages.runs.forms.argument_line import ArgumentFilesField, ArgumentLineField
 from registry.models import Team
-
-
-class SuggestionInput(forms.TextInput):
-    """A text input with a ``<datalist>`` of suggestions."""
-
-    template_name = "runs/suggesting_input.html"
-
-    def __init__(self, suggestions: Sequence[str]) -> None:
-        super().__init__(attrs={"autocomplete": "off"})
-        self.suggestions = suggestions
-
-    def get_context(self, name: str, value: Any, attrs: Any) -> dict[str, Any]:
-        context = super().get_context(name, value, attrs)
-        context["widget"]["suggestions"] = self.suggestions
-        context["widget"]["attrs"]["list"] = f"{name}-list"
-        return context
 
 
 class RunOptionsForm(forms.Form):

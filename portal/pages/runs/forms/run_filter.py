@@ -1,8 +1,12 @@
 """The filters of a list of runs, kept in the URL so that Back and bookmarks work."""
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
+from operator import itemgetter
 from typing import Any
 
 from django import forms
@@ -14,6 +18,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from portal.forms.day_input import DayInput
+from portal.forms.filter_form import FilterForm
+from portal.forms.suggestions import SkillFilterField, skill_criterion
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from worker.models import Run, RunLabel, RunQuerySet, RunStatus
@@ -21,27 +27,32 @@ from worker.queue.states import WAITING
 from worker.run_views.cause import FAILED
 from worker.runs.filters import filter_runs
 
-_COUNTED = 2_000  # number of newest runs whose values are counted
+_COUNTED = 1_000  # number of newest runs whose values are counted
 _MAX_CHOICES = 40
 _SET_BY_LINKS = ("request_id", "error_group", "ids", "day", "days")
+_PERIODS = {
+    "1h": timedelta(hours=1),
+    "24h": timedelta(hours=24),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+}
+_STATUS_GROUPS: dict[str, list[str]] = {"waiting": list(WAITING), "failure": list(FAILED)}
 _COLUMNS = {
     "status": "status",
     "skill": "skill_label",
     "version": "version_number",
     "team": "team__slug",
     "failure_code": "failure_code",
+    "since": "created_at",
+    "caller": "caller__username",
+    "token": "token_name",
 }
-_COUNTED_FILTERS = (*_COLUMNS, "since", "caller")
-_Row = dict[str, list[str]]
-_SINCE = {
-    "1h": timedelta(hours=1),
-    "24h": timedelta(hours=24),
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-}
+_PLACES = {name: place for place, name in enumerate(_COLUMNS)}
+_COUNTED_FILTERS = tuple(name for name in _COLUMNS if name != "token")
+_Row = tuple[Any, ...]  # values in the order of ``_COLUMNS``
 
 
-class RunFilter(forms.Form):
+class RunFilter(FilterForm):
     """The filters of a list of runs. ``offer_values`` adds the values of the newest runs, with counts, to the
     choices; if it left older runs out, ``counted`` is the number of runs that it counted.
     """
@@ -58,7 +69,7 @@ class RunFilter(forms.Form):
             *RunStatus.choices,
         ],
     )
-    skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
+    skill = SkillFilterField()
     version = forms.CharField(label=_("Version"), required=False, max_length=64)
     team = forms.CharField(label=_("Team"), required=False, max_length=64)
     failure_code = forms.CharField(label=_("Failure code"), required=False, max_length=64)
@@ -90,7 +101,6 @@ class RunFilter(forms.Form):
     ids = forms.CharField(label=pgettext_lazy("list", "Runs"), required=False, max_length=4000)
     day = forms.DateField(label=_("Day (UTC)"), required=False, widget=DayInput)
     days = forms.IntegerField(label=_("Number of days"), required=False, min_value=1, max_value=366)
-    use_required_attribute = False
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
@@ -105,28 +115,35 @@ class RunFilter(forms.Form):
         """Removes the skill field, for the list of one skill's runs."""
         self.fields.pop("skill")
 
-    def offer_values(self, runs: RunQuerySet, actor: Actor) -> None:
-        """Makes the fields selects with the values that occur in the newest of ``runs``.
+    def offer_values(self, runs: RunQuerySet, narrowed: RunQuerySet, actor: Actor) -> None:
+        """Makes the fields selects with the values that occur in the newest of ``runs``, or suggests these
+        values for the skill. ``narrowed`` are the runs that match all filters.
 
         A value's count is the number of runs in the list if only this filter is changed to the value.
         """
         self._offer("label", Counter(_newest_labels(runs, actor)))
         criteria = self.criteria()
         chosen = {name: value for name, value in self.given() if name in _COUNTED_FILTERS}
-        uncounted = {name: criteria[name] for name in criteria.keys() - chosen.keys()}
-        rows = _newest_rows(filter_runs(runs, uncounted, actor), actor)
-        listed = _newest_rows(self.narrow(runs, actor=actor), actor) if criteria else rows
-        self.counted = _COUNTED if _COUNTED in (len(rows), len(listed)) else None
-        for name in self.fields.keys() & _COUNTED_FILTERS:
+        uncounted = {name: criteria[name] for name in criteria.keys() - chosen.keys() - {"skill_contains"}}
+        newest = _newest_runs(filter_runs(runs, uncounted, actor), actor)
+        listed = _newest_runs(narrowed, actor) if criteria else newest
+        self.counted = _COUNTED if _COUNTED in (len(newest.rows), len(listed.rows)) else None
+        if "skill" in chosen:
+            newest = replace(newest, found_skills=listed.skills)
+        for name in self.fields.keys() & set(_COUNTED_FILTERS):
             others = {other: value for other, value in chosen.items() if other != name}
-            among = [row for row in rows if _matches(row, others)] if name in chosen else listed
-            self.counts[name] = _count(name, among)
+            among = newest.where(others) if name in chosen else listed
+            self.counts[name] = among.count(name)
             self._offer(name, self.counts[name])
-        statuses = _count("status", rows)
+        statuses = newest.count("status")
         self.active = {name: statuses[name] for name in ("waiting", "running")}
-        self.listed_statuses = [row["status"][0] for row in listed]
+        self.listed_statuses = listed.statuses
 
     def _offer(self, name: str, counts: Counter[str]) -> None:
+        if name == "skill":
+            suggested = [(value, str(n)) for value, n in counts.most_common() if "/" in value]
+            self.fields[name].suggest(suggested)  # type: ignore[attr-defined]
+            return
         fixed: list[tuple[str, Any]] = [("", _("All"))]
         if name in ("status", "since"):
             fixed = list(self.fields[name].choices)  # type: ignore[attr-defined]
@@ -147,10 +164,11 @@ class RunFilter(forms.Form):
     def criteria(self) -> dict[str, Any]:
         """The valid filters that are set, as ``filter_runs`` and run batches read them."""
         given = self._set()
+        given |= skill_criterion(given.pop("skill", ""))
         if status := given.get("status"):
-            given["status"] = sorted(_STATUSES.get(status, [status]))
+            given["status"] = sorted(_STATUS_GROUPS.get(status, [status]))
         if since := given.get("since"):
-            given["since"] = rfc3339(timezone.now() - _SINCE[since])
+            given["since"] = rfc3339(timezone.now() - _PERIODS[since])
         days = given.pop("days", 1)
         if day := given.pop("day", None):
             given["since"] = max(given.get("since", ""), _utc(day, time.min))
@@ -176,20 +194,25 @@ class RunFilter(forms.Form):
     def clean_failure_code(self) -> str:
         return str(self.cleaned_data["failure_code"]).upper()
 
+    def take_invalid(self) -> list[tuple[str, str, str]]:
+        """Name, label and value of each invalid filter. Removes its error from the field, because one notice
+        above the form names them all.
+        """
+        found = [(name, str(self.fields[name].label), self.data.get(name, "")[:80]) for name in self.errors]
+        self.errors.clear()
+        return found
+
     def unknown(self, parameters: Iterable[str]) -> list[str]:
         """The parameters that are not filters. Callers refuse them, because a misspelled filter would list
         all runs.
         """
         return sorted({*parameters} - {*self.fields, *_SET_BY_LINKS})
 
-    @property
-    def is_set(self) -> bool:
-        return any(self.data.get(name) for name in self.fields)
-
 
 def filter_rows(criteria: Mapping[str, Any]) -> list[tuple[Any, str, Any]]:
     """Label, name and value of each filter of a run batch, for display."""
     labels = {name: field.label for name, field in RunFilter.base_fields.items()} | _LABELS
+    labels["skill_contains"] = RunFilter.base_fields["skill"].label
     return [
         (labels.get(name, name), name, datetime.fromisoformat(value) if name in _LABELS else value)
         for name, value in criteria.items()
@@ -208,27 +231,71 @@ def _newest_labels(runs: RunQuerySet, actor: Actor) -> list[str]:
     return list(labels.values_list("name", flat=True)[:_COUNTED])
 
 
-def _newest_rows(runs: RunQuerySet, actor: Actor) -> list[_Row]:
-    """For each of the newest ``runs``, the choices of each filter that the run matches."""
-    columns = (*_COLUMNS.values(), "created_at", "token_name", "caller__username")
-    since = {period: timezone.now() - age for period, age in _SINCE.items()}
+@dataclass(frozen=True)
+class _CountedRuns:
+    """The newest runs of a list, counted for the user name ``me`` at the time ``now``. ``found_skills`` match
+    the text of the skill filter, some of them by their present name.
+
+    Columns are counted as a whole, because a page counts thousands of runs.
+    """
+
+    rows: Sequence[_Row]
+    me: str
+    now: datetime
+    found_skills: frozenset[str] = frozenset()
+
+    @property
+    def statuses(self) -> list[str]:
+        return self._column("status")
+
+    @property
+    def skills(self) -> frozenset[str]:
+        return frozenset(self._column("skill"))
+
+    def where(self, chosen: Mapping[str, str]) -> _CountedRuns:
+        """The runs that match all these filters."""
+        rows = self.rows
+        for name, value in chosen.items():
+            rows = [row for row in rows if self._matches(row, name, value)]
+        return replace(self, rows=rows)
+
+    def count(self, name: str) -> Counter[str]:
+        """The number of runs that match each choice of the filter ``name``."""
+        column = self._column(name)
+        if name == "since":
+            starts = {period: self.now - age for period, age in _PERIODS.items()}
+            counts = Counter({period: sum(at >= start for at in column) for period, start in starts.items()})
+        else:
+            counts = Counter(column)
+        if name == "status":
+            counts |= {group: sum(counts[each] for each in found) for group, found in _STATUS_GROUPS.items()}
+        if name == "caller":
+            agents = sum(map(bool, self._column("token")))
+            counts += Counter(agents=agents, people=len(column) - agents, me=counts[self.me])
+        return Counter({value: number for value, number in counts.items() if value and number})
+
+    def _matches(self, row: _Row, name: str, value: str) -> bool:
+        found = row[_PLACES[name]]
+        if name == "since":
+            return bool(found >= self.now - _PERIODS[value])
+        if name == "status":
+            return found == value or found in _STATUS_GROUPS.get(value, ())
+        if name == "skill" and found != value:
+            is_part = "/" not in value and value.casefold() in found.casefold()
+            return is_part or found in self.found_skills
+        if name == "caller" and value in ("agents", "people"):
+            return bool(row[_PLACES["token"]]) is (value == "agents")
+        return bool(found == (self.me if (name, value) == ("caller", "me") else value))
+
+    def _column(self, name: str) -> list[Any]:
+        return list(map(itemgetter(_PLACES[name]), self.rows))
+
+
+def _newest_runs(runs: RunQuerySet, actor: Actor) -> _CountedRuns:
+    """The newest of ``runs``, at most ``_COUNTED``."""
     me = actor.user.get_username() if actor.user else ""
-    rows = []
-    for *values, created_at, token, caller in runs.order_by("-id").values_list(*columns)[:_COUNTED]:
-        row = {name: [value] for name, value in zip(_COLUMNS, values, strict=False) if value}
-        row["status"] += [group for group, statuses in _STATUSES.items() if values[0] in statuses]
-        row["since"] = [period for period, start in since.items() if created_at >= start]
-        row["caller"] = [caller or "", "agents" if token else "people", *(["me"] if caller == me else [])]
-        rows.append(row)
-    return rows
-
-
-def _count(name: str, rows: Iterable[_Row]) -> Counter[str]:
-    return Counter(value for row in rows for value in row.get(name, ()) if value)
-
-
-def _matches(row: _Row, chosen: Mapping[str, str]) -> bool:
-    return all(value in row.get(name, ()) for name, value in chosen.items())
+    found = runs.order_by("-id").values_list(*_COLUMNS.values())[:_COUNTED]
+    return _CountedRuns(list(found), me, timezone.now())
 
 
 def _counted(label: object, count: int) -> str:
@@ -236,7 +303,3 @@ def _counted(label: object, count: int) -> str:
 
 
 _LABELS = {"since": _("Created after"), "until": _("Created before")}
-_STATUSES: dict[str, list[str]] = {
-    "waiting": list(WAITING),
-    "failure": list(FAILED),
-}

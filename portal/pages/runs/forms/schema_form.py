@@ -25,7 +25,20 @@ OUTPUT_DIR = "output_dir"
 Store = Callable[["UploadedFile[bytes]"], StoredFile]
 
 
-class SchemaForm(forms.Form):
+class FilesForm(forms.Form):
+    """A form whose cleaned values can be uploads."""
+
+    def keep_uploads(self, store: Store) -> None:
+        """Stores the valid uploads and uses references to them instead, which the form shows when it is drawn
+        again.
+        """
+        for name, value in self.cleaned_data.items():
+            if isinstance(value, UploadedFile):
+                self.fields[name].widget.stored = stored = store(value)
+                self.cleaned_data[name] = {"input": stored.uid}
+
+
+class SchemaForm(FilesForm):
     """Fields for the first 200 properties of ``schema``; cleaned fields become the inputs of a run.
 
     Fields are named ``input-0``, ``input-1`` …, because keys of an untrusted schema may be invalid ids.
@@ -37,12 +50,11 @@ class SchemaForm(forms.Form):
         schema: Schema,
         *,
         inputs: Mapping[str, Any] | None = None,
-        artifacts: Sequence[tuple[str, str]] = (),
         **more: Any,
     ) -> None:
         super().__init__(**more)
         self.schema = schema
-        builder = FormBuilder(self, schema, artifacts)
+        builder = FormBuilder(self, schema)
         self.root = builder.root_group(inputs, defaults(schema))
         keys = {node.key for node in self.root.children}
         self.unmapped = {key: value for key, value in (inputs or {}).items() if key not in keys}
@@ -73,12 +85,6 @@ class SchemaForm(forms.Form):
         if node.kind != "field" or node.name in self.errors or self.cleaned_data.get(node.name) is None:
             return False
         return not rest or not isinstance(self.fields[node.name], FileInputField)
-
-    def keep_uploads(self, store: Store) -> None:
-        """Stores the valid uploads, so that the form shows them when it is drawn again."""
-        for name, value in self.cleaned_data.items():
-            if isinstance(value, UploadedFile):
-                self.fields[name].widget.stored = store(value)
 
     def inputs(self, store: Store) -> dict[str, Any]:
         """The inputs of the run, by property; empty fields are omitted.
@@ -128,7 +134,7 @@ def defaults(schema: Schema) -> dict[str, Any]:
     return values
 
 
-class JsonInputsForm(forms.Form):
+class JsonInputsForm(FilesForm):
     """A text field for the inputs as one JSON object."""
 
     inputs_json = forms.CharField(

@@ -8,7 +8,7 @@ from worker.core.display_budget import line_limit
 from worker.models import LogChunk, Run
 
 TAIL = 300  # number of lines that the run page shows
-PAGE = 1000  # number of lines per page of the whole log
+PAGE = 1000  # number of lines per page of the full log
 _MAX_OPEN_CHUNKS = 8  # number of chunks that may wait for the end of a line
 _MAX_LINE_CHARACTERS = 4000  # number of characters shown, fewer if many lines are long
 _MAX_LINE_BYTES = 262_144  # number of bytes read per line, because a log can be one line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
@@ -13,10 +13,10 @@ from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
 
-from portal.pages.runs.forms.argument_line import argument_line, join_files
+from portal.pages.runs.forms.argument_line import ArgumentFilesField, argument_line, join_files
 from portal.pages.runs.forms.arguments import ArgumentsForm
 from portal.pages.runs.forms.command_line_form import CommandLineForm
-from portal.pages.runs.forms.file_field import StoredFile
+from portal.pages.runs.forms.file_field import FileInputField, StoredFile
 from portal.pages.runs.forms.run import RunOptionsForm
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
 from portal.pages.runs.forms.text_fields import Schema
@@ -42,12 +42,14 @@ _UPLOAD = {"input": "UPLOADED_INPUT_ID"}
 class Prefill:
     """Initial values of the form: a run request, from an earlier run or the URL, and a team.
 
-    ``sample`` is the index of an example call in the package's documents.
+    ``sample`` is the index of an example call in the package's documents. ``files`` are the stored files of
+    the request, by uid.
     """
 
     request: Mapping[str, Any]
     team: Team | None = None
     sample: int | None = None
+    files: Mapping[str, StoredFile] = field(default_factory=dict)
 
     @property
     def inputs(self) -> Mapping[str, Any] | None:
@@ -60,7 +62,7 @@ class RunForm:
 
     ``input_format`` names the kind of ``inputs``: "schema", "fields", "arguments" or "json". ``shown_format``
     is the requested one: "json", "line" for an argument line, or "". ``calls`` are the samples to choose
-    from, and ``call`` is the one that fills in the form.
+    from, and ``call`` is the one that fills in the form. ``artifacts`` are the suggestions for files.
     """
 
     def __init__(
@@ -77,15 +79,18 @@ class RunForm:
         calls: Sequence[SampleCall] = (),
         call: SampleCall | None = None,
     ) -> None:
-        self.calls, self.call = calls, call
+        self.calls, self.call, self.artifacts = calls, call, artifacts
         self.runnable, self.prefill, self.tool, self.teams = runnable, prefill, tool, teams
         bound = {"data": data, "files": files}
         self._stored_request: Request | None = None
         self.shown_format = shown_format
         self.command_line = self._command_line(data)
         self.arguments = self._prefilled_arguments()
-        self.input_format, self.inputs = self._inputs_form(artifacts, bound)
+        self.input_format, self.inputs = self._inputs_form(bound)
         self.options = self._options_form(bound)
+        for each in self.inputs.fields.values():
+            if isinstance(each, FileInputField):
+                each.widget.known = prefill.files
 
     def is_valid(self) -> bool:
         """Whether both forms are valid. Always validates both, so that all problems are shown at once."""
@@ -162,6 +167,11 @@ class RunForm:
         return [field for field in self.options if field.name not in main]
 
     @property
+    def takes_files(self) -> bool:
+        fields = (*self.options.fields.values(), *self.inputs.fields.values())
+        return any(isinstance(each, FileInputField | ArgumentFilesField) for each in fields)
+
+    @property
     def no_cache(self) -> bool:
         return bool(self.options.value("no_cache"))
 
@@ -181,13 +191,26 @@ class RunForm:
     def clear_errors(self, store: Store | None = None) -> None:
         """Shows the submitted values without errors, for a form that is not complete yet.
 
-        Calls ``store`` for each upload of the inputs, because a browser can't resend uploads.
+        Calls ``store`` for each valid upload, because a browser can't resend uploads.
         """
         self.is_valid()
-        if store and isinstance(self.inputs, SchemaForm):
-            self.inputs.keep_uploads(store)
+        if store:
+            self.keep_uploads(store)
         for form in self.forms:
             form.errors.clear()
+
+    def keep_uploads(self, store: Store) -> None:
+        """Stores the valid uploads of forms that were validated. The forms then show the stored files, and
+        ``request`` uses them.
+        """
+        self.inputs.keep_uploads(store)
+        uploads = self.options.value("argument_files")
+        if uploads and "arguments" not in self.options.errors:
+            words = join_files(self.options.value("arguments") or [], uploads, store)
+            self.options.cleaned_data |= {"arguments": words, "argument_files": []}
+            self.options.data = MultiValueDict(
+                {**dict(self.options.data), "arguments": [argument_line(words)]}
+            )
 
     def show_request(self, store: Store) -> None:
         """Stores the uploads if the form is valid, so that ``curl`` shows the complete call."""
@@ -325,7 +348,7 @@ class RunForm:
         own = self.runnable.version.skill.team.slug
         return own if own in slugs else slugs[0] if slugs else ""
 
-    def _inputs_form(self, artifacts: Sequence[tuple[str, str]], bound: Mapping[str, Any]) -> tuple[str, Any]:
+    def _inputs_form(self, bound: Mapping[str, Any]) -> tuple[str, Any]:
         schema, initial, as_json = self.schema, self._initial_inputs(), self.shown_format == "json"
         if (
             not self.shown_format
@@ -334,13 +357,13 @@ class RunForm:
             and (shown := self._shown_values()) is not None
         ):
             line = self.command_line.command_line
-            return "fields", CommandLineForm(line, shown=shown, artifacts=artifacts, **bound)
+            return "fields", CommandLineForm(line, shown=shown, **bound)
         if not as_json and schema and isinstance(schema.get("properties"), Mapping):
-            form = SchemaForm(schema, inputs=self.prefill.inputs, artifacts=artifacts, **bound)
+            form = SchemaForm(schema, inputs=self.prefill.inputs, **bound)
             if not form.unmapped:
                 return "schema", form
         if not as_json and not schema and self._takes_arguments:
-            return "arguments", ArgumentsForm(inputs=initial, artifacts=artifacts, **bound)
+            return "arguments", ArgumentsForm(inputs=initial, **bound)
         return "json", JsonInputsForm(initial={"inputs_json": json_text(dict(initial))}, **bound)
 
     def _shown_values(self) -> ArgumentValues | None:

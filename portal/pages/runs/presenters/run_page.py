@@ -45,6 +45,8 @@ from worker.models import Run, RunStatus
 from worker.queue.states import ENDED
 from worker.quotas.team_limits import blocking_limit
 from worker.run_views.documents import host_accesses
+from worker.run_views.statistics import usual_duration
+from worker.runs.cancel import cancelled_by
 from worker.sharing.links import may_share
 
 _ACTIVE = (RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.WAITING_APPROVAL)
@@ -120,7 +122,7 @@ def title_context(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
 def _header(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
     """The part of the context that every visitor of the page gets."""
     run, now = access.run, timezone.now()
-    title, newest, approval, waits, rerun_of, parent, earlier, group = yield from gather(
+    title, newest, approval, waits, rerun_of, parent, earlier, group, usual_ms = yield from gather(
         title_context.reads(access, actor),
         _newer_number(run, actor),
         approval_of_run.reads(run, actor),
@@ -129,6 +131,7 @@ def _header(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
         _visible_related(run.parent_id, actor),
         _cached_source(run, actor),
         group_of_run.reads(run),
+        _usual_duration(run, actor),
     )
     return {
         **title,
@@ -139,12 +142,21 @@ def _header(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
         "most_at_once": blocking_limit(run),
         "waited_ms": waited_ms(run, now),
         "ran_ms": ran_ms(run, now),
+        "limit_ms": run.limits.get("timeout_s", 0) * 1000 if run.status == RunStatus.TIMED_OUT else 0,
+        "usual_ms": usual_ms,
         "enforcement": enforcement_rows(run.sandbox),
         "rerun_of": rerun_of,
         "parent": parent,
         "earlier": earlier,
         "error_group": group,
     }
+
+
+def _usual_duration(run: Run, actor: Actor) -> Reads[float | None]:
+    """The usual duration of the version, for a running run."""
+    if run.status != RunStatus.RUNNING:
+        return None
+    return (yield from usual_duration.reads(run, actor))
 
 
 def _outcome(access: RunAccess, actor: Actor) -> dict[str, Any]:
@@ -199,12 +211,13 @@ def _content(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
     """The part of the context that only readers of the run get."""
     run = access.run
     artifacts, children = run.artifacts.order_by("path"), _children(run, actor)
-    rows, annotations, omitted, dials, targets, _others = yield from gather(
+    rows, annotations, omitted, dials, targets, canceller, _others = yield from gather(
         timeline.reads(run),
         annotation_context.reads(run, actor),
         omitted_steps.reads(run),
         host_accesses.reads(run),
         comparison_targets.reads(run, actor),
+        cancelled_by.reads(run),
         reads_of(artifacts, children),
     )
     return {
@@ -214,6 +227,7 @@ def _content(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
         "platform_steps": [row for row in rows if row.kind != "skill"],
         "omitted_steps": omitted,
         "dials": dials,
+        "cancelled_by": canceller,
         "artifacts": artifact_rows(artifacts),
         "inputs": display_value(run.request.get("inputs") or {}),
         "arguments": display_value(_argument_text(run)),

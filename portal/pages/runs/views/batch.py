@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.contrib import messages
@@ -16,10 +16,11 @@ from django.utils.translation import ngettext
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import show_refusal, show_refusals
-from portal.pages.runs.forms.repeat import RepeatForm, parsed_inputs
+from portal.pages.runs.forms.repeat import RepeatForm, newest_numbers, parsed_inputs
 from portal.pages.runs.forms.run_filter import RunFilter, filter_rows
 from portal.pages.runs.presenters.batches import input_rows, sample_rows
 from registry.api.schema import read_body
+from registry.core.sql import read_together
 from registry.core.time import rfc3339
 from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Refusal
@@ -51,15 +52,19 @@ def new(request: ActorRequest) -> HttpResponse:
         return _start(request)
     try:
         wanted = checked(_posted(request) if request.method == "POST" else _wanted(request))
-        preview = preview_document(wanted, select_runs(wanted, request.actor), request.actor)
+        selected = select_runs(wanted, request.actor)
     except Refusal as refused:
         show_refusal(request, refused)
         return redirect("runs")
-    return _show(request, preview)
+    preview, numbers = read_together(
+        preview_document.reads(wanted, selected, request.actor),
+        newest_numbers.reads(str(wanted.filter.get("skill", "")), request.actor),
+    )
+    return _show(request, preview, numbers)
 
 
-def _show(request: ActorRequest, preview: Mapping[str, Any]) -> HttpResponse:
-    form = RepeatForm(request.POST or None, batch=preview, actor=request.actor)
+def _show(request: ActorRequest, preview: Mapping[str, Any], numbers: Sequence[str]) -> HttpResponse:
+    form = RepeatForm(request.POST or None, batch=preview, numbers=numbers)
     context = {
         "preview": preview,
         "filter": json.dumps(preview["filter"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.files.uploadedfile import UploadedFile
@@ -16,6 +16,8 @@ from django.utils.http import urlencode
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from portal.context import page_uploads
+from portal.forms.resumable_uploads import attach_uploads
 from portal.pages.runs.forms.file_field import StoredFile
 from portal.pages.runs.presenters.failure import usage_of
 from portal.pages.runs.presenters.run_form import Prefill, RunForm
@@ -28,7 +30,7 @@ from portal.presenters.skill.allowances import allowances
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.permissions import verdict_of
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version
-from registry.core.sql import evaluate, read_together
+from registry.core.sql import evaluate, read_together, reads_of
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may
@@ -44,6 +46,7 @@ from worker.models import Artifact, Run
 from worker.protocols.call import Request
 from worker.runs.request import request_run
 
+_MAX_SEARCHED = 500  # number of the actor's newest runs whose files are suggested as inputs
 _ARTIFACTS = 30  # number of files of earlier runs suggested as inputs
 _HELP = {"help": ""}
 _MAX_HELP_REQUEST = 3_000  # characters; a request for --help is never longer
@@ -69,12 +72,13 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         return _redirect_to_use(request, skill)
     if not runnable.runnable or not may(request.actor, Action.RUN, skill=skill):
         return _render_not_runnable(request, runnable)
+    attach_uploads(request)
     run_form = _run_form(request, runnable, source)
     if request.method == "POST":
         if "show_fields" in request.POST or "redraw" in request.POST:
-            run_form.clear_errors(lambda upload: _store(upload, request.actor))
+            run_form.clear_errors(lambda upload: store_upload(upload, request.actor))
         elif "show_request" in request.POST:
-            run_form.show_request(lambda upload: _store(upload, request.actor))
+            run_form.show_request(lambda upload: store_upload(upload, request.actor))
         elif "add_rows" not in request.POST and (run := _start(request, run_form, source)):
             return redirect("run", run.uid)
     return _render(request, run_form, source)
@@ -102,7 +106,7 @@ def _start(request: ActorRequest, run_form: RunForm, source: RerunSource | None)
         return request_run(
             actor=request.actor,
             version=run_form.runnable.version,
-            request=run_form.request(lambda upload: _store(upload, request.actor)),
+            request=run_form.request(lambda upload: store_upload(upload, request.actor)),
             team=run_form.team,
             rerun_of=source.run if source else None,
             idempotency_key=_idempotency_key(request),
@@ -138,7 +142,8 @@ def _request_help(request: ActorRequest, run_form: RunForm) -> Run | None:
         return None
 
 
-def _store(upload: UploadedFile[bytes], actor: Actor) -> StoredFile:
+def store_upload(upload: UploadedFile[bytes], actor: Actor) -> StoredFile:
+    """Stores an upload of a form as an input file of the actor; raises the refusals of ``store_input``."""
     stored = store_input(upload.chunks(), upload.name or "", actor)
     return StoredFile(stored.uid, stored.name, stored.size)
 
@@ -155,7 +160,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
     tool = tool if tool in tools else tools[0] if tools else ""
     is_same_tool = earlier is not None and (earlier.get("tool") or "") in (tool, "")
     teams = run_teams(request.actor)
-    artifacts = _artifacts(request.actor)
+    artifacts = recent_artifacts(request.actor)
     evaluate(teams, artifacts)
     named = next((team for team in teams if team.slug == query.get("team", "")), None)
     return RunForm(
@@ -168,7 +173,7 @@ def _run_form(request: ActorRequest, runnable: RunnableVersion, source: RerunSou
         tool=tool,
         shown_format=query.get("format", "") if query.get("format") in ("json", "line") else "",
         teams=teams,
-        artifacts=[(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in artifacts],
+        artifacts=artifact_choices(artifacts),
         data=request.POST if is_post else None,
         files=request.FILES if is_post else None,
         calls=calls,
@@ -195,12 +200,15 @@ def _render(request: ActorRequest, run_form: RunForm, source: RerunSource | None
     refused = any(form.is_bound and form.errors for form in run_form.forms) and "add_rows" not in request.POST
     team = run_form.selected_team or calling_team(request.actor, runnable.version.skill)
     path = run_form.command_line.path if run_form.command_line else ""
-    page, needs = read_together(
+    uploads = page_uploads(request)
+    page, needs, _uploads = read_together(
         layout.reads(request, runnable.version.skill, "run", version=runnable.version),
         need_groups.reads(runnable.version, path=path),
+        reads_of(uploads),
     )
     context = page | {
         "run_form": run_form,
+        "unfinished_uploads": uploads,
         "runnable_version": runnable,
         "source": source,
         "refused": refused,
@@ -236,15 +244,20 @@ def run_teams(actor: Actor) -> QuerySet[Team]:
     return Team.objects.filter(pk__in=keys).order_by("slug")
 
 
-def _artifacts(actor: Actor) -> QuerySet[Artifact, tuple[str, str, str]]:
-    """Run, path and skill of the newest files of the actor's runs."""
-    runs = Run.objects.readable_by(actor).filter(caller=actor.user)
+def recent_artifacts(actor: Actor) -> QuerySet[Artifact, tuple[str, str, str]]:
+    """Run, path and skill of the newest files of the actor's newest runs."""
+    runs = Run.objects.readable_by(actor).filter(caller=actor.user).order_by("-id")
     rows = (
-        Artifact.objects.filter(run__in=runs)
+        Artifact.objects.filter(run__in=runs.values("pk")[:_MAX_SEARCHED])
         .order_by("-id")
         .values_list("run__uid", "path", "run__skill_label")
     )
     return rows[:_ARTIFACTS]
+
+
+def artifact_choices(artifacts: Iterable[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """The suggestions of a control for files: value and label of each artifact of ``recent_artifacts``."""
+    return [(f"{uid}/{path}", f"{path} · {label}") for uid, path, label in artifacts]
 
 
 def _usage(actor: Actor, run_form: RunForm, source: RerunSource | None) -> str:

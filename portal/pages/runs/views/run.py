@@ -85,7 +85,7 @@ def _new_lines(request: ActorRequest, uid: str) -> HttpResponse:
 @never_cache
 def log(request: ActorRequest, uid: str) -> HttpResponseBase:
     """Shows the page of the log that contains the line ``?line=``; with ``?raw=1``, downloads the
-    whole log.
+    full log.
     """
     access = readable_run(uid, request.actor)
     attempt = _attempt(request, access.run)

@@ -57,16 +57,19 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
     filtered = filters.narrow(runs, actor=request.actor)
     if request.GET.get("format") == "csv":
         return download(as_file(csv_chunks(filtered, request.actor)), "runs.csv", "text/csv; charset=utf-8")
-    filters.offer_values(runs, request.actor)
+    filters.offer_values(runs, filtered, request.actor)
+    invalid = filters.take_invalid()
     frame = layout.reads(request, skill, "runs") if skill else views_of.reads(request.actor)
     page, framed = read_together(_page(request, filtered), frame)
     context = page | {
         "skill": skill,
         "filters": filters,
+        "invalid": invalid,
+        "without_invalid": _address(request, before="", **{name: "" for name, *_ in invalid}),
         "active": filters.active,
         "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
         **({} if skill else _saved_views(filters, framed)),
-        "batch": _batch(filters, skill) if skill or filters.is_set else None,
+        "batch": _batch(filters, skill) if (skill or filters.is_set) and not invalid else None,
     }
     if skill:
         return render(request, "runs/skill_runs.html", framed | context)

@@ -35,7 +35,7 @@ _IMAGES = {
 
 @require_safe
 def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
-    drafts.keep_page(request.actor)
+    drafts.keep_page()
     version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     files = version.files.order_by("path")
     root = reverse("files", args=[version.skill.team.slug, version.skill.slug, version.number])
@@ -51,7 +51,7 @@ def tree(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespon
 
 @require_safe
 def file(request: ActorRequest, team: str, slug: str, number: str, path: str) -> HttpResponse:
-    drafts.keep_page(request.actor)
+    drafts.keep_page()
     version = version_at(request, team, slug, number)  # also finds held versions for reviewers
     row = _file(version, path)
     context: dict[str, Any] = {"file": row, "parts": row.path.split("/")}

@@ -117,7 +117,7 @@ def _forms(request: ActorRequest, skill: Skill, submitted: str) -> dict[str, for
 def _teams(request: ActorRequest, skill: Skill) -> QuerySet[Team]:
     """The visible teams for which the actor may publish, and the skill's own team."""
     chosen = publishing_teams(request.actor).values("pk")
-    visible = Team.objects.visible_to(request.actor).order_by("slug")
+    visible = Team.objects.visible_to(request.actor).order_by("slug").only("slug")
     return visible.filter(Q(pk__in=chosen) | Q(pk=skill.team_id))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -26,9 +26,12 @@ class Series:
 
 @dataclass(frozen=True)
 class ColumnChart:
-    """``highest`` is the value at the top of the vertical axis; ``ends`` label the horizontal axis."""
+    """``bars`` are pairs of the tone of a series and the SVG path of its bars in all columns. ``highest`` is
+    the value at the top of the vertical axis; ``ends`` label the horizontal axis.
+    """
 
     series: tuple[Series, ...]
+    bars: tuple[tuple[str, str], ...]
     columns: tuple[ChartColumn, ...]
     highest: int
     ends: tuple[date, ...]
@@ -44,13 +47,17 @@ def column_chart(
     """
     highest = max((sum(counts) for _day, counts in rows), default=0)
     used = tuple(each for place, each in enumerate(series) if any(counts[place] for _day, counts in rows))
-    columns = tuple(
-        _column(place * STEP, counts, highest, series, day, days_query(day, days))
-        for place, (day, counts) in enumerate(rows)
-        if any(counts)
-    )
+    bars: dict[str, list[str]] = {each.name: [] for each in used}
+    columns = []
+    for place, (day, counts) in enumerate(rows):
+        counted = [(each, count) for each, count in zip(series, counts, strict=True) if count]
+        if counted:
+            columns.append(_column(place * STEP, counted, day, days_query(day, days)))
+            for name, path in _bars(place * STEP, counted, highest):
+                bars[name].append(path)
     ends = (rows[0][0], rows[len(rows) // 2][0], rows[-1][0]) if rows else ()
-    return ColumnChart(used, columns, highest, ends, len(rows) * STEP)
+    paths = tuple((each.tone, "".join(bars[each.name])) for each in used)
+    return ColumnChart(used, paths, tuple(columns), highest, ends, len(rows) * STEP)
 
 
 def days_query(day: date, days: int) -> str:
@@ -58,15 +65,16 @@ def days_query(day: date, days: int) -> str:
     return f"day={day}&days={days}" if days > 1 else f"day={day}"
 
 
-def _column(
-    x: int, counts: Sequence[int], highest: int, series: Sequence[Series], day: date, query: str
-) -> ChartColumn:
+def _column(x: int, counted: Sequence[tuple[Series, int]], day: date, query: str) -> ChartColumn:
     """The column at ``x``, with a title such as ``2026-11-20 · Succeeded: 3 · Failed: 1``."""
-    blocks, bottom, texts = [], HEIGHT, [f"{day:%Y-%m-%d}"]
-    for each, count in zip(series, counts, strict=True):
-        if count:
-            texts.append(f"{each.label}: {count}")
-            tall = max(round(HEIGHT * count / highest), 2)
-            bottom -= tall
-            blocks.append((each.tone, f"M{x + 1} {bottom}h8v{tall}h-8z"))
-    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", tuple(blocks), query)
+    texts = [f"{day:%Y-%m-%d}", *(f"{each.label}: {count}" for each, count in counted)]
+    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", query)
+
+
+def _bars(x: int, counted: Sequence[tuple[Series, int]], highest: int) -> Iterator[tuple[str, str]]:
+    """Yields the name of each series and the path of its bar in the column at ``x``, from the bottom up."""
+    bottom = HEIGHT
+    for each, count in counted:
+        tall = max(round(HEIGHT * count / highest), 2)
+        bottom -= tall
+        yield each.name, f"M{x + 1} {bottom}h8v{tall}h-8z"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,10 +13,11 @@ from portal.pages.usage.presenters.columns import days_query
 from portal.presenters.charts import ChartPoint
 from portal.templatetags.skillquay import milliseconds
 from worker.daily_runs.run_counts import RunCounts, count_runs
-from worker.run_views.statistics import RunDay, VersionStatistics, percentile
+from worker.run_views.statistics import RunDay, VersionStatistics, percentile, sum_durations
 
 _TONES = ("info", "kind-prompt", "kind-tools")  # of the highest versions
-_MIN_GAP = 7.0  # percent of the width between the labels of two releases
+_MAX_LINKED = 12  # releases; more would make the page large
+_CHARACTER, _MARGIN = 1.8, 0.7  # widths in a label, in percent of the chart's width on phones
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,14 @@ class Release:
     label: str
 
 
+@dataclass(frozen=True)
+class Releases:
+    """The newest releases, which are links, and the path of the lines of all in a drawing of 100 × 100."""
+
+    newest: tuple[Release, ...]
+    path: str
+
+
 def version_weeks(versions: Sequence[VersionStatistics], days: Sequence[RunDay]) -> list[list[VersionWeek]]:
     """The weeks with runs of the three highest versions that have runs. Weeks start with the first of
     ``days``, which are all days.
@@ -101,18 +110,22 @@ def duration_chart(weeks: Sequence[Sequence[VersionWeek]], days: Sequence[RunDay
     return _chart(lines, milliseconds(highest), "0", days)
 
 
-def releases(versions: Iterable[tuple[str, datetime]], days: Sequence[RunDay]) -> list[Release]:
-    """The versions, pairs of number and time of publication, that were published within ``days``."""
+def releases(versions: Iterable[tuple[str, datetime]], days: Sequence[RunDay]) -> Releases:
+    """The versions, pairs of number and time of publication, that were published within ``days``. A release
+    whose label would reach that of a newer one has none.
+    """
     found: list[Release] = []
-    last = -_MIN_GAP
-    for number, moment in sorted(versions, key=lambda row: row[1]):
+    end = 100.0
+    for number, moment in sorted(versions, key=lambda row: row[1], reverse=True):
         place = (moment.date() - days[0].day).days
         if 0 <= place < len(days):
             x = 100 * (place + 0.5) / len(days)
-            has_space = last + _MIN_GAP <= x <= 100 - _MIN_GAP / 2
-            last = x if has_space else last
-            found.append(Release(number, moment.date(), x, number[:12] if has_space else ""))
-    return found
+            label = number[:12]
+            has_space = x + len(label) * _CHARACTER + _MARGIN <= end
+            end = x if has_space else end
+            found.insert(0, Release(number, moment.date(), x, label if has_space else ""))
+    path = "".join(f"M{release.x:.1f} 0v100" for release in found)
+    return Releases(tuple(found[-_MAX_LINKED:]), path)
 
 
 def _weeks(version: str, runs: Iterable[RunDay], days: Sequence[RunDay]) -> list[VersionWeek]:
@@ -124,7 +137,7 @@ def _weeks(version: str, runs: Iterable[RunDay], days: Sequence[RunDay]) -> list
 
 def _week(version: str, place: int, runs: Sequence[RunDay], days: Sequence[RunDay]) -> VersionWeek:
     first = days[place * 7].day
-    durations = sum((each.durations for each in runs), Counter[float]())
+    durations = sum_durations(each.durations for each in runs)
     chosen = urlencode({"version": version}) + "&" if version else ""
     return VersionWeek(
         version=version,
@@ -150,8 +163,7 @@ def _line(
         name = " ".join(filter(None, (week.version, label)))
         if (value := value_of(week)) is not None:
             y = 100 * (1 - value / highest)
-            title = f"{week.first:%Y-%m-%d} · {name}: {text(week, value)}"
-            points.append(ChartPoint(week.middle, y, title, week.query))
+            points.append(ChartPoint(week.middle, y, week.first, f"{name}: {text(week, value)}", week.query))
     return Line(name, tone, label == "P95", tuple(points))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -12,7 +12,7 @@ from django import forms
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.pages.runs.forms.file_field import FileChoice, FileInputField
+from portal.pages.runs.forms.file_field import FileChoice
 from portal.pages.runs.forms.nested.nodes import Choice, FormPart, Group, ItemList, PartField
 from portal.pages.runs.forms.nested.shape import (
     Branch,
@@ -66,8 +66,8 @@ class FormBuilder:
     ``data`` is the submitted data; the part of a new item or choice shows its defaults.
     """
 
-    def __init__(self, form: forms.Form, root: Schema, artifacts: Sequence[tuple[str, str]]) -> None:
-        self.form, self.root, self.artifacts = form, root, artifacts
+    def __init__(self, form: forms.Form, root: Schema) -> None:
+        self.form, self.root = form, root
         self.data: Any = form.data if form.is_bound else None
         self.budget = Budget(MAX_FIELDS * 2 if form.is_bound else MAX_FIELDS)
         self.defaults: dict[str, forms.Field] = {}  # fields of new items and choices
@@ -202,15 +202,12 @@ class FormBuilder:
         self._add_part(node, schema)
         labels = [(str(number), row.label[:_MAX_TEXT]) for number, row in enumerate(rows)]
         exists = required and must
-        self._add_field(
-            f"{name}-kind",
-            forms.ChoiceField(
-                label=self.form.fields[name].label,
-                choices=labels if exists else [("", "—"), *labels],
-                required=exists,
-                initial="" if place is None else str(place),
-                widget=forms.RadioSelect if len(labels) <= _MAX_RADIOS else forms.Select,
-            ),
+        self.form.fields[f"{name}-kind"] = forms.ChoiceField(
+            label=self.form.fields[name].label,
+            choices=labels if exists else [("", "—"), *labels],
+            required=exists,
+            initial="" if place is None else str(place),
+            widget=forms.RadioSelect if len(labels) <= _MAX_RADIOS else forms.Select,
         )
         if place is not None:
             row = rows[place]
@@ -246,7 +243,7 @@ class FormBuilder:
             made.help_text = f"{made.help_text} {hint}".strip()
         made.needed = required  # type: ignore[attr-defined]
         self._show(made, value)
-        self._add_field(name, made)
+        self.form.fields[name] = made
         return FormPart(self.form, name, key, required)
 
     def _has_three_states(self, name: str, value: Any) -> bool:
@@ -257,7 +254,7 @@ class FormBuilder:
         made = json_field(key, schema, required=required)
         self.budget.take_field(made)
         self._show(made, value)
-        self._add_field(f"{name}-json", made)
+        self.form.fields[f"{name}-json"] = made
         return FormPart(self.form, f"{name}-json", key, required)
 
     def _show(self, made: forms.Field, value: Any) -> None:
@@ -271,12 +268,7 @@ class FormBuilder:
         part = PartField(label=label, help_text=str(schema.get("description") or "")[:2_000])
         part.key, part.needed = node.key[:_MAX_TEXT], node.needed
         self.budget.fields -= 1
-        self._add_field(node.name, part)
-
-    def _add_field(self, name: str, made: forms.Field) -> None:
-        if isinstance(made, FileInputField):
-            made.widget.artifacts = self.artifacts
-        self.form.fields[name] = made
+        self.form.fields[node.name] = part
 
 
 def _is_open(value: Any) -> bool:

@@ -135,7 +135,7 @@ class Choice(FormPart):
             self.chosen.check(file)
         if self.is_new and not (isinstance(self.chosen, Group) and not self.chosen.children):
             self.form.add_error(
-                self.name, forms.ValidationError(_("Check the fields of this choice."), "new")
+                self.name, forms.ValidationError(_("Check the fields of the option that you chose."), "new")
             )
 
 

@@ -3,7 +3,6 @@
 import hashlib
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
 from django.utils.translation import gettext
 from rest_framework import serializers
@@ -13,65 +12,31 @@ from registry.api import bodies, etag, pagination
 from registry.api.documents.skills import Doc, ProblemDoc, api_url, page_document, page_schema
 from registry.api.documents.sources import SourceDoc
 from registry.api.endpoint import Endpoint
-from registry.api.errors import MEDIA_TYPE_UNSUPPORTED
 from registry.api.idempotency import idempotent, run_once
 from registry.api.schema import (
     Operations,
     PageQuery,
-    Shape,
-    StrictText,
     WaitQuery,
     binary_bodies,
-    read_body,
     read_query,
 )
-from registry.core.errors import UPLOAD_EMPTY
 from registry.core.time import rfc3339
 from registry.identity.permissions import Action
 from registry.imports import queue, sources
+from registry.imports.api.requests import (
+    ARCHIVES,
+    JSON,
+    ArchiveUploadForm,
+    ImportArchiveQuery,
+    ImportRequest,
+    read_import_request,
+)
 from registry.imports.drift import detect_drift
-from registry.imports.errors import TEAM_REQUIRED
 from registry.imports.report import MAX_PROBLEMS, PHASES, count_outcomes, first_problems, phase_of
 from registry.lookup import skills
-from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source, SourceKind, Visibility
+from registry.models import Import, ImportOutcome, ImportRow, ImportStatus, Source
 
 operation = Operations("imports")
-ARCHIVES = ("application/zip", "application/gzip", "application/x-gzip", "application/octet-stream")
-_JSON = "application/json"
-
-
-class ImportRequest(Shape):
-    team = StrictText(max_length=64)
-    kind = serializers.ChoiceField(
-        choices=[kind for kind in SourceKind.choices if kind[0] != SourceKind.ARCHIVE]
-    )
-    location = StrictText(max_length=2000, help_text="A URL; for administrators also a path on the server.")
-    options = serializers.DictField(
-        required=False,
-        help_text="Options of this kind of source, such as branch, tags, path, recursive, paths "
-        "and allow_external.",
-    )
-    visibility = serializers.ChoiceField(
-        required=False,
-        choices=Visibility.choices,
-        help_text="The visibility of new skills; default: private. Other values require the maintainer role.",
-    )
-    interval_s = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        help_text="Seconds between scheduled imports, at least 300; not for folders. If absent, the "
-        "source is imported only on request.",
-    )
-
-
-class ImportArchiveQuery(WaitQuery):
-    team = serializers.CharField(
-        required=False, max_length=64, help_text="The team to import into; required for an archive."
-    )
-    filename = serializers.CharField(
-        required=False, max_length=255, help_text="The name of the uploaded archive."
-    )
-    visibility = serializers.ChoiceField(required=False, choices=Visibility.choices)
 
 
 class ReportsQuery(PageQuery):
@@ -170,15 +135,15 @@ class Imports(Endpoint):
         "import_skills",
         "Import skills from a source",
         query=ImportArchiveQuery,
-        body={_JSON: ImportRequest, **binary_bodies(ARCHIVES)},
+        body={JSON: ImportRequest, **binary_bodies(ARCHIVES), bodies.FORM_TYPE: ArchiveUploadForm},
         answer={200: ImportDoc, 202: ImportSummaryDoc},
     )
     def post(self, request: Request) -> HttpResponse:
-        """Starts an import. Send a JSON body that describes a source, or send a zip or tar.gz as the body
-        with the query parameter `team`. With `?wait=30`, the server waits up to 30 seconds for the end,
-        then returns 200 with the rows.
+        """Starts an import. Send a JSON body that describes a source, or a zip or tar.gz with the query
+        parameter `team`: as the body, or as the file `archive` of a form. With `?wait=30`, the server waits
+        up to 30 seconds for the end, then returns 200 with the rows.
         """
-        body, content = _read_request(request)
+        body, content = read_import_request(request, self.actor)
 
         def act() -> HttpResponse:
             return _accepted_response(request, self._import(body, content))
@@ -333,26 +298,6 @@ def row_document(row: ImportRow) -> dict[str, Any]:
 def _problem_fields(of: Import | ImportRow) -> dict[str, Any]:
     problems, omitted = first_problems(of)
     return {"problems": [each.document(gettext) for each in problems], "omitted": omitted}
-
-
-def _read_request(request: Request) -> tuple[dict[str, Any], bytes | None]:
-    """The validated import request, and the bytes of the archive or None for a JSON body. Raises
-    UPLOAD_EMPTY for an empty body, MEDIA_TYPE_UNSUPPORTED for any other type, and TEAM_REQUIRED for an
-    archive without a team. Also raises the errors of the body and the query.
-    """
-    kind = (request.content_type or "").split(";")[0].strip().lower()
-    if not bodies.content_length(request):
-        raise UPLOAD_EMPTY.refusal()
-    query = read_query(ImportArchiveQuery, request)
-    if kind == _JSON:
-        body = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_REQUEST_BYTES))
-        return read_body(ImportRequest, bodies.strict_json(body)), None
-    if kind not in ARCHIVES:
-        raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=", ".join((_JSON, *ARCHIVES)))
-    if "team" not in query:
-        raise TEAM_REQUIRED.refusal().at("team")
-    content = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_IMPORT_ARCHIVE_BYTES))
-    return {**query, "kind": SourceKind.ARCHIVE.value, "location": query.get("filename", "")}, content
 
 
 def _accepted_response(request: Request, report: Import) -> HttpResponse:

@@ -21,7 +21,7 @@ _MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)]*\)|[`*]")
 
 
 @dataclass(frozen=True)
-class Heading:
+class DocHeading:
     """A heading of a document. ``text`` has no markup; ``anchor`` equals the id that GitHub gives the
     heading.
     """
@@ -42,7 +42,7 @@ class DocPage:
     name: str
     document: str
     text: str
-    headings: tuple[Heading, ...]
+    headings: tuple[DocHeading, ...]
 
     @property
     def url(self) -> str:
@@ -66,7 +66,7 @@ class Document:
 
 
 @dataclass(frozen=True, eq=False)
-class Library:
+class DocLibrary:
     documents: Mapping[str, Document]
     images: frozenset[str] = field(default_factory=frozenset)  # names in ``docs/images``
 
@@ -87,7 +87,7 @@ class Library:
         return found.url_of(anchor) if anchor else found.url
 
 
-def library(root: Path | None = None) -> Library:
+def library(root: Path | None = None) -> DocLibrary:
     root = root or settings.BASE_DIR / "docs"
     return _read(root, tuple(_signature(root)))
 
@@ -99,11 +99,11 @@ def _signature(root: Path) -> Iterator[tuple[str, int, int]]:
 
 
 @lru_cache(maxsize=2)
-def _read(root: Path, files: tuple[tuple[str, int, int], ...]) -> Library:
+def _read(root: Path, files: tuple[tuple[str, int, int], ...]) -> DocLibrary:
     names = [path.removesuffix(".md") for path, _time, _size in files if path.endswith(".md")]
     documents = {name: _document(name, root) for name in names if name not in _OMITTED | {ERRORS}}
     images = (path.removeprefix("images/") for path, _time, _size in files if path.startswith("images/"))
-    return Library(documents, frozenset(images))
+    return DocLibrary(documents, frozenset(images))
 
 
 def _document(name: str, root: Path) -> Document:
@@ -120,7 +120,7 @@ def _document(name: str, root: Path) -> Document:
     return Document(name, title.text if title else name, tuple(pages))
 
 
-def _headings(lines: Iterable[str]) -> Iterator[Heading]:
+def _headings(lines: Iterable[str]) -> Iterator[DocHeading]:
     seen: dict[str, int] = {}
     fenced = False
     for number, line in enumerate(lines):
@@ -131,10 +131,10 @@ def _headings(lines: Iterable[str]) -> Iterator[Heading]:
         text = plain_text(found[2])
         slug = re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
         count = seen[slug] = seen.get(slug, -1) + 1
-        yield Heading(len(found[1]), text, f"{slug}-{count}" if count else slug, number)
+        yield DocHeading(len(found[1]), text, f"{slug}-{count}" if count else slug, number)
 
 
-def _breaks(lines: list[str], headings: Iterable[Heading]) -> Iterator[int]:
+def _breaks(lines: list[str], headings: Iterable[DocHeading]) -> Iterator[int]:
     """Yields the lines of the second-level headings at which a further page begins."""
     if sum(map(len, lines)) < 1.3 * _PAGE_CHARACTERS:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from functools import lru_cache
+from functools import cache
 from secrets import token_bytes
 
 from django.conf import settings
@@ -13,11 +13,12 @@ from django.middleware.csrf import (  # type: ignore[attr-defined]
     CSRF_ALLOWED_CHARS,
     CSRF_SECRET_LENGTH,
     CsrfViewMiddleware,
-    _does_token_match,
+    _add_new_csrf_cookie,
     get_token,
 )
+from django.utils.http import http_date
 
-_TOKEN = re.compile(rb"\b[A-Za-z0-9]{64}\b")
+_PAGE_TOKEN = "skillquay.csrf_token"  # in ``request.META``: the secret, and its token of this page
 _SECRET = re.compile(rf"[A-Za-z0-9]{{{CSRF_SECRET_LENGTH}}}")
 _LETTERS, _NUMBER = CSRF_ALLOWED_CHARS, len(CSRF_ALLOWED_CHARS)
 _UNBIASED = 256 // _NUMBER * _NUMBER  # bytes below it stand for each letter equally often
@@ -31,21 +32,29 @@ _MASKED = {
 _middleware = CsrfViewMiddleware(lambda request: HttpResponse())
 
 
-def split_at_tokens(content: bytes, secret: str) -> tuple[bytes, ...]:
-    """The parts of the page between its tokens of this secret. Other texts that look like tokens stay."""
-    parts, start = [], 0
-    for match in _TOKEN.finditer(content):
-        if _does_token_match(match[0].decode(), secret):
-            parts.append(content[start : match.start()])
-            start = match.end()
-    return (*parts, content[start:])
+def page_token(request: HttpRequest) -> str:
+    """The CSRF token of all forms of this page. Django's ``get_token`` makes another one at each call, which
+    ``split_at_tokens`` could not find.
+    """
+    secret = request.META.get("CSRF_COOKIE") or _add_new_csrf_cookie(request)
+    request.META["CSRF_COOKIE_NEEDS_UPDATE"] = True  # as in Django, the response renews the cookie
+    known = request.META.get(_PAGE_TOKEN)
+    if known is None or known[0] != secret:  # the secret changes at sign-in
+        known = request.META[_PAGE_TOKEN] = secret, _mask(secret.encode()).decode()
+    return known[1]
+
+
+def split_at_tokens(content: bytes, request: HttpRequest) -> tuple[bytes, ...]:
+    """The parts of the page between its tokens."""
+    return tuple(content.split(page_token(request).encode()))
 
 
 def make_token(cookie: str | None) -> tuple[bytes, tuple[bytes, bytes]]:
     """A token for the visitor with this CSRF cookie, and the header that sets or renews the cookie."""
     secret = _secret_of(cookie) or _random_text()
-    before, after = _cookie_header(int(time.time()))
-    return _mask(secret), (b"set-cookie", b"%b%b%b" % (before, secret, after))
+    before, between, after = _cookie_header()
+    expires = http_date(time.time() + settings.CSRF_COOKIE_AGE).encode()
+    return _mask(secret), (b"set-cookie", b"%b%b%b%b%b" % (before, secret, between, expires, after))
 
 
 def _secret_of(cookie: str | None) -> bytes | None:
@@ -75,12 +84,13 @@ def _random_text() -> bytes:
     return text[:CSRF_SECRET_LENGTH]
 
 
-@lru_cache(maxsize=1)
-def _cookie_header(now: int) -> tuple[bytes, bytes]:
-    """The texts around the secret in the header that sets the cookie, with the expiry at this second."""
+@cache
+def _cookie_header() -> tuple[bytes, bytes, bytes]:
+    """The texts of the header that sets the cookie, around the secret and around the time of expiry."""
     request, response = HttpRequest(), HttpResponse()
     get_token(request)
     _middleware.process_response(request, response)
-    header = response.cookies[settings.CSRF_COOKIE_NAME]
-    before, _, after = header.OutputString().partition(header.value)
-    return before.encode(), after.encode()
+    cookie = response.cookies[settings.CSRF_COOKIE_NAME]
+    before, _, rest = cookie.OutputString().partition(cookie.value)
+    between, _, after = rest.partition(cookie["expires"])
+    return before.encode(), between.encode(), after.encode()

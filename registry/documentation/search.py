@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log
 
-from portal.pages.docs.library import DocPage, Document, Heading, Library, library, plain_text
 from registry.core.search_terms import QueryWord, query_words, terms, text_tokens
+from registry.documentation.library import DocHeading, DocLibrary, DocPage, Document, library, plain_text
 
 MAX_QUERY = 200  # characters
 MAX_HITS = 30
@@ -62,10 +62,8 @@ class _Section:
         return text + heading + title
 
 
-def search(query: str, library: Library) -> list[DocHit]:
-    """The sections with the largest number of the query's words, the best ones first, at most
-    ``MAX_HITS``.
-    """
+def search(query: str, library: DocLibrary, *, limit: int = MAX_HITS) -> list[DocHit]:
+    """The sections with the largest number of the query's words, the best ones first, at most ``limit``."""
     words = query_words(query[:MAX_QUERY])
     sections, document_frequency = _index(library)
     rarity = {
@@ -79,7 +77,7 @@ def search(query: str, library: Library) -> list[DocHit]:
             score = sum(section.weight(term) * rarity[term] for term in found)
             scored.append((len(found), score + section.phrase_weight(phrase), -number))
     most = max((found for found, _score, _number in scored), default=0)
-    best = sorted((row for row in scored if row[0] == most), reverse=True)[:MAX_HITS]
+    best = sorted((row for row in scored if row[0] == most), reverse=True)[:limit]
     return [_hit(sections[-number], words, rarity) for _found, _score, number in best]
 
 
@@ -89,7 +87,7 @@ def build_index() -> None:
 
 
 @lru_cache(maxsize=2)
-def _index(library: Library) -> tuple[list[_Section], Mapping[str, int]]:
+def _index(library: DocLibrary) -> tuple[list[_Section], Mapping[str, int]]:
     """The sections of all documents, and the number of sections that contain each term."""
     sections = [
         section
@@ -107,7 +105,7 @@ def _sections(document: Document, page: DocPage) -> Iterator[_Section]:
     lines = page.text.split("\n")
     shift = next((at for at, line in enumerate(lines) if line.startswith("#")), 0)
     first = page.headings[0].line - shift if page.headings else 0
-    starts: list[tuple[int, Heading | None]] = [(each.line - first, each) for each in page.headings]
+    starts: list[tuple[int, DocHeading | None]] = [(each.line - first, each) for each in page.headings]
     if not starts or starts[0][0] > 0:
         starts.insert(0, (0, None))
     for (start, heading), end in zip(starts, [*(at for at, _each in starts[1:]), len(lines)], strict=True):
@@ -116,7 +114,7 @@ def _sections(document: Document, page: DocPage) -> Iterator[_Section]:
 
 
 def _section(
-    document: Document, page: DocPage, heading: Heading | None, sentences: tuple[str, ...]
+    document: Document, page: DocPage, heading: DocHeading | None, sentences: tuple[str, ...]
 ) -> _Section:
     title = heading.text if heading else ""
     return _Section(
