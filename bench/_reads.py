@@ -24,6 +24,7 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from bench import _load, _registries
@@ -107,8 +108,9 @@ class _Site:
         assert not Version.objects.exclude(held_at=None).exists()
         self.token = self._token()
         client = Client()
+        client.get(reverse("sign-in"))  # sets the CSRF cookie, which browsers with a session have too
         client.force_login(self.user, backend=settings.AUTHENTICATION_BACKENDS[0])
-        self.cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+        self.cookie = "; ".join(f"{name}={cookie.value}" for name, cookie in client.cookies.items())
         self.published = 0
 
     def publish(self, team, slug, *, data=b"", text="", version="1.0.0"):

@@ -1,7 +1,9 @@
-"""Middleware for cache headers, error pages and the change of one-time passwords."""
+"""Middleware for security and cache headers, error pages and the change of one-time passwords."""
 
 from collections.abc import Callable
 
+from csp.constants import HEADER as CONTENT_SECURITY_POLICY
+from csp.utils import build_policy
 from django.db import DataError
 from django.http import HttpRequest, HttpResponseNotAllowed
 from django.http.response import HttpResponseBase
@@ -17,6 +19,20 @@ from registry.packages.problems import Refusal
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 _EXEMPT = frozenset({"password", "sign-out", "set-language", "set-theme"})
+
+
+class ContentPolicyMiddleware:
+    """Sets the ``Content-Security-Policy`` of the settings unless the view has set another one. The
+    middleware of django-csp would build it again for each response, because its policies may differ by view.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response, self.policy = get_response, build_policy()
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        response = self.get_response(request)
+        response.headers.setdefault(CONTENT_SECURITY_POLICY, self.policy)
+        return response
 
 
 class PrivateMiddleware:

@@ -180,7 +180,7 @@ MIDDLEWARE = [
     "portal.middleware.PrivateMiddleware",
     "portal.middleware.UploadMiddleware",
     "portal.streaming.kept.own_changes.OwnChangeMiddleware",
-    "csp.middleware.CSPMiddleware",
+    "portal.middleware.ContentPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
 from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.strip import Strip
-from portal.templatetags.skillquay_fragments import fragment
+from portal.templatetags.skillquay_fragments import Deferred, fragment
 from registry.matching.match import MatchReason
 from registry.models import Skill
 from registry.search.query import SearchReason
@@ -22,8 +21,7 @@ _TAGS = 6  # maximum number of tags of a row
 _REASONS = 5
 
 
-@dataclass(frozen=True)
-class CatalogRow:
+class CatalogRow(NamedTuple):
     """A row of ``catalog/row.html``. ``score`` and ``strip`` are None in lists without these facts."""
 
     team: str
@@ -49,9 +47,14 @@ def catalog_rows(
     compact: bool | None,
 ) -> SafeString:
     """The rows of the skills; ``facts`` are those of ``portal.pages.catalog.presenters.facts_of``."""
-    rows = [_row(skill, (facts or {}).get(skill.pk, {})) for skill in skills]
+    rows = [_deferred(_row(skill, (facts or {}).get(skill.pk, {}))) for skill in skills]
     more = {"compact": bool(compact), "reader_zone": context["reader_zone"]}
     return mark_safe("\n".join([fragment(context, "catalog/row.html", row=row, **more) for row in rows]))
+
+
+def _deferred(row: CatalogRow) -> Deferred:
+    """The row with a short-cut to its key: it has plain values only, whose ``repr`` tells them apart."""
+    return Deferred(repr(row), lambda: row)
 
 
 def _row(skill: Skill, facts: dict[str, Any]) -> CatalogRow:

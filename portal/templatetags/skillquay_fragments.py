@@ -48,6 +48,15 @@ class UnkeyableValueError(TypeError):
     """Raised for a value that is no plain value, such as a database row or a request."""
 
 
+class Deferred:
+    """A value of a fragment that ``make`` returns and that is made only if no HTML is kept. ``key`` is a text
+    that differs for values that a template may write differently.
+    """
+
+    def __init__(self, key: str, make: Callable[[], object]) -> None:
+        self.key, self.make = key, make
+
+
 class _Hole:
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -152,6 +161,8 @@ def _key_maker(kind: Any) -> Callable[[Any], object]:
         return lambda value: (name, str.__str__(value))
     if kind is _Hole:
         return lambda value: (name,)
+    if kind is Deferred:
+        return lambda value: (name, value.key)
     if issubclass(kind, Promise):
         return lambda value: _key(str(value))
     if issubclass(kind, LazyObject):
@@ -200,10 +211,13 @@ def _hole_mark(name: str) -> str:
 
 
 def _render(context: Any, template_name: str, values: Mapping[str, object]) -> SafeString:
-    given = {
-        name: mark_safe(_hole_mark(name)) if isinstance(value, _Hole) else value
-        for name, value in values.items()
-    }
+    given = {name: _given(name, value) for name, value in values.items()}
     inner = _FragmentContext({**given, "csrf_token": _TOKEN_MARK})
     html: str = context.template.engine.get_template(template_name).render(inner)
     return mark_safe(html.strip())
+
+
+def _given(name: str, value: object) -> object:
+    if isinstance(value, _Hole):
+        return mark_safe(_hole_mark(name))
+    return value.make() if isinstance(value, Deferred) else value

@@ -18,6 +18,9 @@ class Ability(IntFlag):
     RUN = 32  # can run with a script, an endpoint or an agent loop; a prompt can only be loaded
 
 
+_RUN = Ability.RUN.value
+
+
 @reader
 def is_scripted(version: Version, manifest: Manifest) -> Reads[bool]:
     """Whether the version has scripts."""
@@ -45,7 +48,7 @@ def kind_name(type_: str, abilities: int) -> str:
     """The kind of a skill with this type and these abilities: the key of the filter that finds the skill."""
     if type_ == "static":
         return "reference"
-    if Ability.RUN in Ability(abilities):
+    if abilities & _RUN:
         return "tools" if type_ == "service" else "script"
     return "prompt"
 

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 from django.db.models import Count, QuerySet, Sum
 
@@ -32,10 +32,9 @@ MAX_COUNTED_SKILLS = 1000  # with a text, only the best matches are counted
 MAX_FACET_VALUES = 50  # values per facet, the most common ones
 
 
-@dataclass(frozen=True)
-class FacetValue:
+class FacetValue(NamedTuple):
     value: str
-    count: int
+    count: int  # type: ignore[assignment] # hides the method of tuples
 
 
 _COLUMN_FACETS = ("type", "category", "domain", "source", "profile")  # single-valued columns of a skill
@@ -84,7 +83,7 @@ def count_searchable(filters: Filters, actor: Actor) -> Rows[int]:
 
 
 def facets_document(found: Facets) -> dict[str, list[dict[str, object]]]:
-    return {name: [asdict(each) for each in values] for name, values in found.items()}
+    return {name: [each._asdict() for each in values] for name, values in found.items()}
 
 
 def _count(

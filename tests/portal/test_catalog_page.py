@@ -57,11 +57,8 @@ def test_a_row_says_version_date_team_type_summary_and_uses(browse, bob, private
 
 def counts(page, name):
     """A filter's values with their counts, as the page has them."""
-    facet = next(
-        each
-        for each in page.context["filters"]["facets"] + page.context["filters"]["more_facets"]
-        if each["name"] == name
-    )
+    filters = page.context["filters"].make()
+    facet = next(each for each in filters["facets"] + filters["more_facets"] if each["name"] == name)
     return {choice["value"]: choice["count"] for choice in (*facet["first"], *facet["rest"])}
 
 

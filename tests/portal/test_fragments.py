@@ -20,6 +20,7 @@ from django.utils.safestring import mark_safe
 from portal.templatetags import skillquay_fragments
 from portal.templatetags.skillquay_fragments import (
     REQUEST_VALUES,
+    Deferred,
     FragmentStore,
     UndeclaredValueError,
     UnkeyableValueError,
@@ -120,6 +121,18 @@ def test_key_contains_template_names_language_and_script_prefix():
     finally:
         set_script_prefix("/")
     assert len(found) == 5
+
+
+def test_deferred_value_is_made_only_for_html_that_is_not_kept(store):
+    made = []
+
+    def make():
+        made.append("<b>")
+        return made[-1]
+
+    assert show(Deferred("b", make)) == show(Deferred("b", make)) == "&lt;b&gt;"
+    assert len(made) == 1
+    assert show(Deferred("i", lambda: "<i>")) == "&lt;i&gt;"
 
 
 def test_equal_values_are_rendered_once(monkeypatch):

@@ -54,7 +54,8 @@ def facts_of(
     """
     why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
     runs = yield from _last_runs([skill.pk for skill in skills], actor)
-    return {skill.pk: _facts(skill, why, runs[skill.pk]) for skill in skills}
+    now = timezone.now()
+    return {skill.pk: _facts(skill, why.get(skill.pk, ()), runs[skill.pk], now) for skill in skills}
 
 
 def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:
@@ -95,10 +96,10 @@ def corrected_query(found: SearchResult) -> str:
 
 
 def _facts(
-    skill: Skill, why: Mapping[int, tuple[SearchReason | MatchReason, ...]], runs: Sequence[_Outcome]
+    skill: Skill, why: tuple[SearchReason | MatchReason, ...], runs: Sequence[_Outcome], now: datetime
 ) -> dict[str, Any]:
-    score = scores.score(skill.usage_count, skill.last_used_at, timezone.now())
-    reasons = {(reason.text, reason.field): reason for reason in why.get(skill.pk, ())}
+    score = scores.score(skill.usage_count, skill.last_used_at, now)
+    reasons = {(reason.text, reason.field): reason for reason in why}
     return {
         "score": f"{score:.1f}",
         "strip": strip_of_outcomes(runs) if runs else None,

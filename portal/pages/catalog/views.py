@@ -1,6 +1,7 @@
 """The catalog: search, filters in the URL, and counts of the visible skills."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -22,14 +23,15 @@ from portal.pages.catalog.presenters import (
     needs_matcher,
 )
 from portal.presenters.skill.kind import KINDS
+from portal.templatetags.skillquay_fragments import Deferred
 from registry.changes import drafts
-from registry.core.sql import Reads, read, read_together
+from registry.core.sql import read, read_together
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.matching.sentences import is_sentence
 from registry.models import Skill
 from registry.rates.limits import RateLimit, count_request
-from registry.search.facets import MAX_COUNTED_SKILLS, FacetValue, facets
+from registry.search.facets import MAX_COUNTED_SKILLS, Facets, FacetValue, facets
 from registry.search.query import SearchResult, search
 
 PAGE = 20
@@ -74,8 +76,10 @@ def page(request: ActorRequest) -> HttpResponse:
     listed = [skill for skill in page_of_skills.object_list if skill != best]
     repeated = best is not None and best in skills  # the best match stands above the other hits
     shown = {row.skill.pk: row.skill for row in answer.matches} | {skill.pk: skill for skill in listed}
-    all_facets, facts, row, counts = read_together(
-        _facets(query, found, request.actor),
+    facet_counts, facts, row, counts = read_together(
+        facets.reads(
+            query.q, query.filters, request.actor, limit=VALUES_SHOWN, found=found, names=(*TITLES,)
+        ),
         facts_of.reads(shown.values(), [*answer.matches, *found.hits], request.actor),
         best_match.reads(answer, request.actor),
         navigation_counts.reads(request.actor),
@@ -89,13 +93,7 @@ def page(request: ActorRequest) -> HttpResponse:
         "others": page_of_skills.paginator.count - repeated,
         "other_total": found.total - repeated,
         "facts": facts,
-        "filters": {
-            "facets": [row for row in all_facets if row["name"] in FIRST],
-            "more_facets": [row for row in all_facets if row["name"] not in FIRST],
-            "is_more_chosen": any(name not in FIRST for name, _value in query.chosen),
-            "chosen_count": len(query.chosen),
-            "query_string": request.GET.urlencode(),
-        },
+        "filters": _filters(query, facet_counts, request.GET.urlencode()),
         "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),
         "total": found.total,
@@ -128,12 +126,27 @@ def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
     return skills
 
 
-def _facets(query: CatalogQuery, found: SearchResult, actor: Actor) -> Reads[list[dict[str, Any]]]:
+def _filters(query: CatalogQuery, counts: Facets, query_string: str) -> Deferred | None:
+    """The context of the filters; None if no filter of ``FIRST`` has a value."""
+    if not any(counts[name] or getattr(query.filters, name) for name in FIRST):
+        return None
+    make = partial(_filter_values, query, counts, query_string)
+    return Deferred(repr((query.filters, query.chosen, counts, query_string)), make)
+
+
+def _filter_values(query: CatalogQuery, counts: Facets, query_string: str) -> dict[str, Any]:
+    rows = _facets(query, counts)
+    return {
+        "facets": [row for row in rows if row["name"] in FIRST],
+        "more_facets": [row for row in rows if row["name"] not in FIRST],
+        "is_more_chosen": any(name not in FIRST for name, _value in query.chosen),
+        "chosen_count": len(query.chosen),
+        "query_string": query_string,
+    }
+
+
+def _facets(query: CatalogQuery, counts: Facets) -> list[dict[str, Any]]:
     """Each filter with its values and their counts under the other filters. Omits filters without values."""
-    names = tuple(TITLES)
-    counts = yield from facets.reads(
-        query.q, query.filters, actor, limit=VALUES_SHOWN, found=found, names=names
-    )
     rows = []
     for name, title in TITLES.items():
         if choices := _choices(name, getattr(query.filters, name), counts[name]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from portal.presenters.status import TONES
 from worker.daily_runs.run_counts import RunCounts, count_runs
@@ -13,8 +14,7 @@ from worker.models import Run
 LENGTH = 30
 
 
-@dataclass(frozen=True)
-class StripBar:
+class StripBar(NamedTuple):
     x: int
     tone: str
     label: str

@@ -24,6 +24,7 @@ Value = str | int | float | datetime | date
 _FIRST_DATE = datetime(7999, 1, 1, tzinfo=UTC)
 _FIRST_INTEGER = 2_000_000_000
 _INTEGER_MARK = re.compile(r"(20000\d{5})")
+_NAME = re.compile(r"[a-z_]{1,40}")  # needs no escapes as a text in a statement
 _TIME = re.compile(r"\d{4}-\d\d-\d\d( .*)?")
 
 
@@ -111,10 +112,34 @@ def compile_statement(compiler: Any) -> tuple[Statement, Sequence[Any]]:
     types = [each[0].output_field.db_type(connection).partition("(")[0] for each in compiler.select]
     names = [connection.ops.quote_name(each[2]) for each in compiler.select]
     is_unlimited = bool(compiler.query.order_by) and not compiler.query.is_sliced
+    if connection.vendor == "sqlite":
+        sql, parameters = _with_literals(sql, parameters)
     return Statement(sql, names, types, is_unlimited), parameters
 
 
+def _with_literals(sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
+    """The statement with constants such as a status in its text, and the remaining parameters. SQLite would
+    compile it again at each execution if it compared a parameter with the condition of a partial index.
+    """
+    first, *texts = sql.split("%s")
+    if len(texts) != len(parameters):  # "%%s" is no placeholder
+        return sql, parameters
+    marks = list(map(_literal, parameters, [first, *texts]))
+    left = [each for each, mark in zip(parameters, marks, strict=True) if mark == "%s"]
+    return first + "".join(map(str.__add__, marks, texts)), left
+
+
+def _literal(parameter: Any, before: str) -> str:
+    """The literal of a constant after this text, or a placeholder."""
+    if isinstance(parameter, str) and _NAME.fullmatch(parameter):
+        return f"'{parameter}'"
+    is_compared = type(parameter) is int and before.endswith(" = ")  # a number may also be that of a column
+    return str(parameter) if is_compared and 0 <= parameter < 100 else "%s"
+
+
 def _adapt(value: Value) -> Any:
+    if type(value) is int or type(value) is str:  # most values
+        return value
     if isinstance(value, datetime):
         return connection.ops.adapt_datetimefield_value(value)
     return connection.ops.adapt_datefield_value(value) if isinstance(value, date) else value
