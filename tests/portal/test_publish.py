@@ -5,11 +5,15 @@ import re
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from portal.forms import team_choice
+from portal.forms.team_choice import publishing_teams
+from portal.pages.publish.forms.publish import PublishForm
+from registry.identity.actors import Actor
 from registry.models import Membership, Role, Skill, Team, Version
 from registry.packages.archive.repack import repack
 from registry.packages.read_package import read_files
 from tests.factories.skills import hostile_files, tidy_files
-from tests.pages import part, parts
+from tests.pages import part, parts, select
 from worker.models import InputFile
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P3", "P8")]
@@ -348,3 +352,19 @@ def test_who_sees_the_skill_is_asked_of_those_who_may_say(browse, alice, bob):
     assert parts(page, "private-note")
     _post(browse(bob), "publish", archive=_zip(), visibility="public")
     assert Skill.objects.get().visibility == "private"
+
+
+def test_of_many_teams_the_form_suggests_some_and_accepts_any(browse, alice, team, monkeypatch):
+    monkeypatch.setattr(team_choice, "MAX_LISTED_TEAMS", 2)
+    monkeypatch.setattr(team_choice, "MAX_SUGGESTIONS", 1)
+    for slug in ("emails", "reports"):
+        Membership.objects.create(team=Team.objects.create(slug=slug, name=slug), user=alice, role=Role.OWNER)
+    Team.objects.create(slug="others", name="Others")
+    page = browse(alice).get("/publish/?team=reports")
+    (field,) = select(page, "input", name="team")
+    assert field["value"] == "reports"
+    (suggested,) = select(page, "datalist", id=field["list"])
+    assert [each["value"] for each in suggested.tags("option")] == ["docs"]
+    for slug, errors in (("reports", []), ("others", ["invalid_choice"])):
+        form = PublishForm({"team": slug, "text": "x"}, teams=publishing_teams(Actor(user=alice)))
+        assert [each.code for each in form.errors.as_data().get("team", [])] == errors

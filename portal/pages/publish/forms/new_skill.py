@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 from django.utils.functional import lazy
 from django.utils.html import format_html
@@ -11,7 +9,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from portal.forms.team_choice import TeamChoiceForm
-from portal.pages.publish.forms.publish import team_label
 from registry.packages.authoring.new_skill import MAX_DESCRIPTION_LENGTH, TEMPLATES, NewSkill
 from registry.packages.manifest.naming import MAX_NAME_LENGTH, MAX_SLUG_LENGTH
 
@@ -46,10 +43,6 @@ class NewSkillForm(TeamChoiceForm):
     )
     language = forms.ChoiceField(label=_("Text language"), choices=[("en", "English"), ("zh", "简体中文")])
     field_order = ("template", "name", "title", "description", "language", "team")
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     @property
     def start(self) -> NewSkill:

@@ -9,7 +9,6 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.forms.team_choice import TeamChoiceForm
 from portal.forms.version_changes import VISIBILITIES
-from registry.models import Team
 
 
 class _FolderInput(forms.FileInput):
@@ -67,7 +66,6 @@ class PublishForm(TeamChoiceForm):
         super().__init__(*args, **more)
         if not settable:
             del self.fields["visibility"]
-        self.team_field.label_from_instance = team_label  # type: ignore[method-assign, assignment]
 
     def clean(self) -> dict[str, Any]:
         names = ("archive", "folder") if self.cleaned_data.get("upload_id") else ("archive", "folder", "text")
@@ -78,7 +76,3 @@ class PublishForm(TeamChoiceForm):
             error = _("Choose a package to publish: an archive, a folder or the text of SKILL.md.")
             self.add_error("archive", forms.ValidationError(error, "required"))
         return self.cleaned_data
-
-
-def team_label(team: Team) -> str:
-    return f"{team.name} ({team.slug})"
