@@ -60,7 +60,9 @@ def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermis
     counted = _total_hosts(*key[1:]) if reads_all_runs(actor) else _readable_hosts(*key)
     yield granted, called, counted
     runs, hosts = _hosts(counted)
-    secrets = Counter(name for grants in granted for name in grants.get("secrets", {}))
+    secrets = Counter[str]()
+    for grants, times in granted:
+        secrets.update(dict.fromkeys(grants.get("secrets", {}), times))
     skills = dict(called)
     rows = [*_host_rows(manifest.security.network_allowlist, hosts)]
     rows += _rows("secret", manifest.security.secrets, secrets)
@@ -75,8 +77,10 @@ def _newest(actor: Actor, skill: int, number: str) -> RunQuerySet:
 
 
 @prepared
-def _grants(actor: Actor, skill: int, number: str) -> QuerySet[Run, dict[str, Any]]:
-    return _newest(actor, skill, number).values_list("grants", flat=True)
+def _grants(actor: Actor, skill: int, number: str) -> QuerySet[Run, tuple[dict[str, Any], int]]:
+    """Different grants with their number of runs: most runs of a version have the same."""
+    newest = Run.objects.filter(pk__in=_newest(actor, skill, number).values("pk"))
+    return newest.order_by().values_list("grants").annotate(Count("pk"))
 
 
 @prepared
