@@ -46,18 +46,39 @@ def main():
         print(f"{skills} skills and {runs} runs created in {seconds:.0f} s", file=sys.stderr, flush=True)
         gc.collect()
         gc.freeze()
-        measured.append(_measure(options))
-    print(json.dumps({"database": connection.vendor, "measured": measured}))
+        if not options.get("in_turn"):
+            measured.append(_measure(options))
+    if options.get("in_turn"):
+        _answer(options)
+    else:
+        print(json.dumps({"database": connection.vendor, "measured": measured}))
 
 
 def _measure(options):
     """User, path, CPU milliseconds and number of queries of each URL that responds with content."""
     return [
         (who, path, *cost)
-        for who, client in _clients().items()
-        for path in _paths()
-        if re.search(options["only"], path) and (cost := _cost(client, path, options["rounds"]))
+        for who, client, path in _addresses(options)
+        if (cost := _cost(client, path, options["rounds"]))
     ]
+
+
+def _answer(options):
+    """Prints users and paths, then for each index on a line of standard input the cost of one request."""
+    addresses = _addresses(options)
+    print(json.dumps([(who, path) for who, _client, path in addresses]), flush=True)
+    first = None
+    for line in sys.stdin:
+        _who, client, path = addresses[int(line)]
+        if first is None or first[0] != line:  # its status and number of queries
+            first = line, _cost(client, path, 0)
+        cost = first[1] and (round(_timed(client, path), 2), first[1][1])
+        print(json.dumps(cost), flush=True)
+
+
+def _addresses(options):
+    clients, paths = _clients(), [path for path in _paths() if re.search(options["only"], path)]
+    return [(who, client, path) for who, client in clients.items() for path in paths]
 
 
 def _cost(client, path, rounds):
@@ -66,7 +87,7 @@ def _cost(client, path, rounds):
     with CaptureQueriesContext(connection) as queries:
         _request(client, path).getvalue()
     number = len(queries)  # the next request clears the list
-    return round(min(_timed(client, path) for _ in range(rounds)), 2), number
+    return round(min((_timed(client, path) for _ in range(rounds)), default=0), 2), number
 
 
 def _request(client, path):

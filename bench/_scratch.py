@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,19 +40,43 @@ def run(module, arguments, *, database, log, folder=None):
     """
     log("filling the catalog; this takes some minutes where it is large")
     with tempfile.TemporaryDirectory(prefix="skillquay-bench-") as temporary:
-        environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
-        environment |= {
-            "SKILLQUAY_VAR": str(folder or temporary),
-            "SKILLQUAY_LOG_LEVEL": "WARNING",
-            "DJANGO_SETTINGS_MODULE": "portal.settings",
-            "DATABASE_URL": database,
-            "STORAGE_URL": "",
-        }
         command = [sys.executable, "-m", module, json.dumps(arguments)]
+        environment = _environment(folder or temporary, database)
         ended = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, check=False)
     if ended.returncode:
         raise RuntimeError("the measurement failed")
     return json.loads(ended.stdout)
+
+
+@contextmanager
+def asked(module, arguments, *, folder):
+    """A function that writes a line to the module's process and returns the JSON of the line that it prints.
+    The process has the site in ``folder``. ``None`` as line only reads.
+    """
+    command = [sys.executable, "-m", module, json.dumps(arguments)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=ROOT, env=_environment(folder, ""), **pipes) as process:
+
+        def ask(line):
+            if line is not None:
+                process.stdin.write(f"{line}\n")
+                process.stdin.flush()
+            if not (answer := process.stdout.readline()):
+                raise RuntimeError("the measurement failed")
+            return json.loads(answer)
+
+        yield ask
+
+
+def _environment(folder, database):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SKILLQUAY_")}
+    return environment | {
+        "SKILLQUAY_VAR": str(folder),
+        "SKILLQUAY_LOG_LEVEL": "WARNING",
+        "DJANGO_SETTINGS_MODULE": "portal.settings",
+        "DATABASE_URL": database,
+        "STORAGE_URL": "",
+    }
 
 
 def spread(times):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 from bench import _scratch
@@ -42,20 +43,34 @@ def measure(options, *, log=lambda line: None):
 def _measure_both(options, log):
     """The database's name, and the figures at both sizes: of one site that grows, or of two kept sites."""
     common = {name: options[name] for name in ("rounds", "only", "fill")}
-    sizes = list(zip(options["skills"], options["runs"], strict=True))
     if not options["keep"]:
         both = common | {"skills": options["skills"], "runs": options["runs"]}
         found = _scratch.run("bench._growth", both, database=options["database"], log=log)
         return found["database"], found["measured"]
-    measured = []
-    for skills, runs in sizes:
-        name = f"{skills}-{runs}" + ("-filled" if options["fill"] else "")
-        folder = Path(options["keep"]).resolve() / name
-        folder.mkdir(parents=True, exist_ok=True)
-        one = common | {"skills": [skills], "runs": [runs]}
-        found = _scratch.run("bench._growth", one, database="", log=log, folder=folder)
-        measured += found["measured"]
-    return found["database"], measured
+    log("creating or opening both sites; this takes some minutes where one is large")
+    with ExitStack() as stack:
+        asks = []
+        for skills, runs in zip(options["skills"], options["runs"], strict=True):
+            name = f"{skills}-{runs}" + ("-filled" if options["fill"] else "")
+            folder = Path(options["keep"]).resolve() / name
+            folder.mkdir(parents=True, exist_ok=True)
+            one = common | {"skills": [skills], "runs": [runs], "in_turn": True}
+            asks.append(stack.enter_context(_scratch.asked("bench._growth", one, folder=folder)))
+        return "sqlite", _measure_in_turn(asks, options["rounds"])
+
+
+def _measure_in_turn(asks, rounds):
+    """The figures of both sites. Each request goes to one right after the other, so that other work on the
+    machine slows down both.
+    """
+    addresses = [ask(None) for ask in asks]
+    measured = [[], []]
+    for number, (who, path) in enumerate(addresses[1]):
+        costs = [[ask(number) for ask in asks] for _ in range(rounds + 1)][1:]  # the first one warms up
+        if all(cost is not None for both in costs for cost in both):
+            for found, both in zip(measured, zip(*costs, strict=True), strict=True):
+                found.append((who, path, min(ms for ms, _ in both), both[-1][1]))
+    return measured
 
 
 def _grows(row):
