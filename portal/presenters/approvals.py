@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from portal.presenters.results import inputs_line
+from portal.presenters.results import inputs_line, inputs_text
 from portal.presenters.skill.approval_reason import approval_reason
 from portal.presenters.skill.permissions import permission_lines
 from registry.core.sql import Reads, count_rows, prepared, reader
@@ -20,13 +20,16 @@ from worker.core.display_budget import MAX_LISTED
 from worker.models import Approval, Run
 
 _MAX_NAMES = 20  # names of each kind of permission in a list of approvals
-_MAX_INPUTS = 300  # characters of the inputs in a list
+_MAX_INPUTS = 300  # characters of the inputs in a list that are not folded
+_MAX_INPUT_LINES = 4  # lines of the same
+_MAX_FOLDED = 24_000  # characters of the folded inputs of a page
 
 
 def approval_rows(approvals: Iterable[Approval], actor: Actor) -> list[dict[str, Any]]:
-    """Table rows of approval requests, with the inputs in one line.
+    """Table rows of approval requests, with the inputs in one line, and again as text.
 
-    ``inputs`` is None if the actor may not see them, or if they are too long for a list.
+    ``inputs`` is None if the actor may not see them, or if they are too long for a list. ``inputs_start`` has
+    their first lines; if there are more, ``inputs_all`` has them all, or as many as the page has room for.
     """
     approvals = list(approvals)
     names = requests.exact_rule_names(approvals, actor)
@@ -38,7 +41,20 @@ def approval_rows(approvals: Iterable[Approval], actor: Actor) -> list[dict[str,
         key = row["run"].pk
         row["inputs"] = inputs_line(texts[key], max_length=_MAX_INPUTS) if key in texts else None
         row["has_long_inputs"] = key in may_read and key not in texts
+        if key in texts:
+            row |= _inputs(inputs_text(texts[key]), _MAX_FOLDED // len(rows))
     return rows
+
+
+def _inputs(text: str, max_length: int) -> dict[str, Any]:
+    start = "\n".join(text[:_MAX_INPUTS].splitlines()[:_MAX_INPUT_LINES])
+    if start == text:
+        return {"inputs_start": text}
+    return {
+        "inputs_start": start,
+        "inputs_all": text[:max_length],
+        "inputs_omitted": len(text) > max_length,
+    }
 
 
 def _row(

@@ -186,10 +186,30 @@ def inputs_line(request: Mapping[str, Any], *, max_length: int = 120) -> str:
     return one_line(" · ".join(filter(None, named + pairs)), max_length=max_length)
 
 
+def inputs_text(request: Mapping[str, Any]) -> str:
+    """The script, action or tool, the arguments, the inputs and the standard input, one below the other."""
+    named = [str(request[name]) for name in ("script", "action", "tool") if request.get(name)]
+    named += [" ".join(_whole(argument) for argument in request.get("arguments") or [])]
+    inputs = request.get("inputs")
+    pairs = (
+        [f"{key}: {_whole(value)}" for key, value in inputs.items()] if isinstance(inputs, Mapping) else []
+    )
+    return "\n".join(filter(None, [*named, *pairs, str(request.get("stdin") or "")]))
+
+
+def _whole(value: object) -> str:
+    return _file_name(value) or (value if isinstance(value, str) else json_text(value, indent=None))
+
+
 def _pair(value: object) -> str:
+    return _file_name(value) or one_line(value, max_length=40)
+
+
+def _file_name(value: object) -> str:
+    """The name of an artifact, a symbol for an uploaded file, "" for other values."""
     if isinstance(value, Mapping):
         if isinstance(artifact := value.get("artifact"), str):
             return artifact.rpartition("/")[2]
         if "input" in value and len(value) == 1:
             return "📎"
-    return one_line(value, max_length=40)
+    return ""

@@ -61,3 +61,21 @@ def test_selection_of_all_a_group_and_one_run(page, sign_in, alice, waiting):
     page.click("[data-action=approve-selected]")
     page.locator("[data-part=message]").first.wait_for()
     assert {approval.run for approval in Approval.objects.filter(decision="once")} == {*waiting[1:]}
+
+
+@pytest.mark.parametrize("decision", ["exact", "prefix"])
+def test_rule_is_for_exactly_the_skill_unless_the_wider_one_is_chosen(
+    page, sign_in, alice, waiting, decision
+):
+    sign_in(alice)
+    page.goto("/approvals/")
+    page.locator("[data-action=preview-always]").last.click()
+    dialog = page.locator(".dialog:popover-open")
+    wide = dialog.locator("[data-part=scope][data-value=prefix]")
+    assert not wide.is_visible()
+    if decision == "prefix":
+        dialog.locator("[data-action=show-prefix]").click()
+        wide.locator("input").check()
+    dialog.locator("[data-action=always-approve]").click()
+    page.locator("[data-part=message]").first.wait_for()
+    assert Approval.objects.get(run=waiting[2]).decision == decision

@@ -106,6 +106,45 @@ def test_inbox_names_long_inputs_without_showing_them(waiting, browse, alice):
     assert "long words" not in row
 
 
+def test_short_inputs_are_shown_whole_and_long_ones_are_folded(waiting, browse, alice):
+    long = {"text": "\n".join(f"line {number}" for number in range(9)), "name": "é" * 500}
+    for inputs, is_folded in (({"text": "t" * 200}, False), (long, True)):
+        Run.objects.filter(pk=waiting.pk).update(request=waiting.request | {"inputs": inputs})
+        row = part(text(browse(alice), "/approvals/"), "approval", state="waiting")
+        assert "line 8" not in row.part("inputs").text
+        assert [each.tag for each in row.parts("all-inputs")] == ["details"] * is_folded
+        whole = row.part("all-inputs" if is_folded else "inputs").text
+        assert all(line in whole for value in inputs.values() for line in value.splitlines())
+
+
+def test_first_runs_of_a_group_are_shown_and_the_others_folded(waiting, browse, alice):
+    agent = Actor(user=waiting.caller, token=waiting.token, scopes=frozenset({"run"}))
+    for number in range(4):
+        request_run(
+            actor=agent, version=waiting.skill.latest, request=Request(inputs={"input_path": f"{number}.txt"})
+        )
+    row = part(text(browse(alice), "/approvals/"), "approval", state="waiting")
+    assert len(row.parts("inputs")) == 5
+    assert len(row.part("folded-runs").parts("inputs")) == 2
+
+
+def test_run_page_shows_the_inputs_of_a_waiting_run_before_its_log(waiting, browse, alice):
+    page = text(browse(alice), f"/runs/{waiting.uid}/")
+    assert len(parts(page, "input")) == 1
+    assert page.index('data-part="input"') < page.index('id="log"')
+
+
+def test_file_access_is_translated(waiting, browse, alice):
+    document = {"filesystem": ["read-only"], "tools": ["read-only"]}  # the tool's name is the author's word
+    Approval.objects.update(requested_permissions=document, added_permissions={})
+    client = browse(alice)
+    for address in ("/approvals/", f"/runs/{waiting.uid}/"):
+        answer = client.get(address, headers={"accept-language": "zh-hans"})
+        row = part(answer.content.decode(), "approval")
+        assert row.text.count("只读") == 2  # in the reason and in the list
+        assert row.text.count("read-only") == 2
+
+
 def test_inbox_cuts_long_lists_of_permissions(waiting, browse, alice):
     hosts = {"hosts": [f"h{n:03}.example.org" for n in range(500)]}
     Approval.objects.update(requested_permissions=hosts, added_permissions={})
@@ -236,6 +275,11 @@ def test_only_owners_get_previews_of_rules(waiting, browse, alice, bob):
     scopes = parts(text(browse(alice), "/approvals/"), "scope")
     assert [scope["value"] for scope in scopes] == ["exact", "prefix", "selected"]
     assert all(waiting.skill_label in scope for scope in scopes)
+    exact, prefix = (scope.tags("input")[0].attributes for scope in scopes[:2])
+    assert "checked" in exact
+    assert "checked" not in prefix
+    buttons = part(text(browse(alice), "/approvals/"), "approval").tags("button")
+    assert not [button for button in buttons if button.attributes.get("value") == "prefix"]
     Membership.objects.filter(user=bob).update(role=Role.MAINTAINER)
     assert not parts(text(browse(bob), "/approvals/"), "scope")
 

@@ -18,6 +18,7 @@ from registry.models import Skill
 from worker.models import Approval
 
 _MAX_COVERED = 200  # number of skills read for all previews of a page
+_SHOWN = 3  # number of runs per group that are not folded
 _MAX_PREVIEWED = 6  # number of skills named per preview
 
 
@@ -38,6 +39,15 @@ class ApprovalGroup:
     @property
     def uids(self) -> list[str]:
         return [row["run"].uid for row in self.requests]
+
+    @property
+    def shown(self) -> list[dict[str, Any]]:
+        """The requests that are not folded: the first three, and a fourth if it is the last."""
+        return self.requests if len(self.requests) == _SHOWN + 1 else self.requests[:_SHOWN]
+
+    @property
+    def folded(self) -> list[dict[str, Any]]:
+        return self.requests[len(self.shown) :]
 
     @property
     def versions(self) -> list[dict[str, Any]]:

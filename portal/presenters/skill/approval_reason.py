@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext, ngettext_lazy, pgettext
+from django.utils.translation import gettext, ngettext_lazy, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from portal.presenters.results import one_line
@@ -15,6 +15,7 @@ from worker.models import Approval
 _MAX_NAMES = 3  # number of names per kind of permission
 _MAX_LENGTH = 60  # length at which a name is cut
 
+READ_ONLY = pgettext_lazy("file access", "read-only")
 _SCRIPTS = _("runs scripts")
 # Kind of permission -> how the skill uses it.
 _PHRASES: dict[str, Promise] = {
@@ -64,6 +65,8 @@ def _names(kind: str, names: Iterable[str]) -> list[str]:
     """The names without the values that follow: variables have the form "NAME=value", other fields "name:
     value".
     """
+    if kind == "filesystem":
+        return [str(READ_ONLY) if name == "read-only" else name for name in names]
     if kind == "environment":
         return [name.partition("=")[0] for name in names]
     if kind == "properties":

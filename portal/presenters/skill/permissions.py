@@ -5,7 +5,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.presenters.skill.approval_reason import permission_reason
+from portal.presenters.skill.approval_reason import READ_ONLY, permission_reason
 from registry.identity.actors import Actor
 from registry.identity.teams import calling_team
 from registry.models import Rule, Team, Version
@@ -28,6 +28,7 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "skills": _("Other skills that this skill starts"),
     "properties": _("Other requests"),
 }
+_NAMES = {("filesystem", "read-only"): READ_ONLY}  # the platform's own words; authors write the others
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),
     ("allow", "canonical"): _("Agents in %(team)s can run this without approval: it is canonical."),
@@ -101,7 +102,7 @@ def permission_lines(
     return [
         {
             "about": about,
-            "names": document[key][:max_names],
+            "names": [_NAMES.get((key, name), name) for name in document[key][:max_names]],
             "omitted": len(document[key]) - len(document[key][:max_names]),
         }
         for key, about in PERMISSION_LABELS.items()
