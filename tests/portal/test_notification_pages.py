@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.utils import timezone
 
@@ -10,7 +12,7 @@ from tests.factories.runs import make_run
 from tests.pages import parsed, part
 from worker.delivery import expand, record
 from worker.delivery.sending.send import send_due
-from worker.models import Delivery, NotificationSubscription
+from worker.models import Approval, Delivery, NotificationSubscription
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P6", "P8")]
 INBOX = "/notifications/"
@@ -38,6 +40,31 @@ def test_inbox_shows_the_badge_until_a_notification_is_opened(failure, browse, b
     assert page.part("notification")["state"] == "read"
     assert badge(page) == []
     assert parsed(client.get(f"{INBOX}?show=unread")).part("empty")["state"] == "filtered"
+
+
+def test_equal_notifications_are_one_entry_which_is_marked_as_read_as_a_whole(
+    failure, private, browse, alice, bob, team, django_assert_max_num_queries
+):
+    for _ in range(3):
+        run = make_run(private.latest, bob, team, status="waiting_approval")
+        Approval.objects.create(run=run, expires_at=timezone.now() + timedelta(days=1))
+        record.approval_requested(run)
+    expand.expand_pending()
+    client = browse(alice)
+    client.get(INBOX)  # the first request of a session stores its client
+    with django_assert_max_num_queries(8):
+        row = parsed(client.get(INBOX)).part("notification", code="approval_waiting", state="unread")
+    equal = row.part("equal")
+    assert equal["value"] == "3"
+    links = [link["href"] for link in equal.tags("a")]
+    assert client.get(links[0]).url == f"/runs/{run.uid}/"
+    read, unread = parsed(client.get(INBOX)).parts("notification")
+    assert (read["state"], unread["state"]) == ("read", "unread")  # in the order of their newest
+    assert unread.part("equal")["value"] == "2"
+    (form,) = unread.tags("form")
+    uids = [field["value"] for field in form.select("input", name="notification")]
+    client.post(form["action"], {"notification": uids})
+    assert badge(parsed(client.get(INBOX))) == []
 
 
 def test_all_are_marked_as_read_by_one_button(failure, browse, bob, charlie):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.urls import reverse
@@ -33,16 +34,30 @@ _STATES = {
 }
 
 
-def inbox_rows(rows: Iterable[Notification]) -> list[dict[str, Any]]:
-    return [
-        {
-            "record": row,
-            "event": row.event,
-            "text": text_of(row.event),
-            "icon": _ICONS.get(NotificationKind(row.event.kind), "warn"),
-        }
-        for row in rows
-    ]
+@dataclass
+class InboxGroup:
+    """Notifications of one kind with the same title, all read or all unread; newest first.
+
+    Each item has the ``record``, its ``event`` and its ``text``.
+    """
+
+    icon: str
+    items: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        return self.items[0]
+
+
+def inbox_groups(rows: Iterable[Notification]) -> list[InboxGroup]:
+    """The groups in the order of their newest notifications."""
+    groups: dict[tuple[str, str, bool], InboxGroup] = {}
+    for row in rows:
+        text = text_of(row.event)
+        key = (row.event.kind, text.title, row.read_at is None)
+        group = groups.setdefault(key, InboxGroup(_ICONS.get(NotificationKind(row.event.kind), "warn")))
+        group.items.append({"record": row, "event": row.event, "text": text})
+    return list(groups.values())
 
 
 def inbox_tabs(current: str) -> list[dict[str, Any]]:

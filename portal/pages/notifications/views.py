@@ -9,22 +9,25 @@ from django.shortcuts import redirect, render
 from django.utils.translation import ngettext
 
 from portal.decorators import signed_in_action, signed_in_page
-from portal.pages.notifications.presenters import inbox_rows, inbox_tabs
+from portal.pages.notifications.presenters import inbox_groups, inbox_tabs
 from registry.identity.middleware import ActorRequest
 from worker.delivery import inbox
 from worker.delivery.texts import text_of
 
-PAGE = 30
+PAGE = 50
 
 
 @signed_in_page
 def inbox_page(request: ActorRequest) -> HttpResponse:
-    """Lists the user's notifications, newest first; only unread ones with ``?show=unread``."""
+    """Lists the user's notifications, newest first; only unread ones with ``?show=unread``.
+
+    Equal ones of a page are one entry.
+    """
     unread = request.GET.get("show") == "unread"
     rows = inbox.notifications(request.actor, unread=unread).order_by("-pk")
     page = Paginator(rows, PAGE).get_page(request.GET.get("page"))
     tabs = inbox_tabs("unread" if unread else "all")
-    context = {"rows": inbox_rows(page), "page": page, "tabs": tabs, "unread": unread}
+    context = {"groups": inbox_groups(page), "page": page, "tabs": tabs, "unread": unread}
     return render(request, "notifications/inbox.html", context)
 
 
