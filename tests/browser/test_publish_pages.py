@@ -81,6 +81,9 @@ def test_a_dropped_folder_is_checked_and_repaired_on_the_page(page, sign_in, axe
         (tmp_path / "report" / path).write_bytes(data)
     sign_in(bob)
     page.goto("/publish/")
+    box = page.locator(".drop")
+    assert box.locator("[data-drop-hint]").is_visible()
+    assert box.evaluate("box => getComputedStyle(box).borderTopStyle") == "dashed"
     drop(tmp_path / "report")
     page.wait_for_selector("[data-part=preview][data-state=invalid]")
     axe()

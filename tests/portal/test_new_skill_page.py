@@ -8,7 +8,7 @@ from registry.models import Skill, Version
 from registry.packages.authoring.new_skill import TEMPLATES
 from registry.packages.read_package import read_upload
 from tests.factories.skills import publish_files
-from tests.pages import is_chinese, part, select
+from tests.pages import is_chinese, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("C1", "P3", "P8", "P11")]
 TRIED = {"prompt": "use", "static": ""}
@@ -50,6 +50,15 @@ def test_publishing_leads_to_where_the_skill_is_tried(browse, bob, team, kind):
     forms = select(page, "main")[0].select("form")
     own = [form for form in forms if not form.attributes.get("action", "").endswith("/pin/")]
     assert bool(own) == bool(tail)
+
+
+@pytest.mark.parametrize("kind", ["bash", "agent"])
+def test_kinds_are_grouped_and_rare_ones_folded_unless_one_is_selected(browse, bob, team, kind):
+    groups = parts(browse(bob).get(f"/publish/new/?template={kind}"), "kinds")
+    assert [group.tag for group in groups] == ["fieldset", "fieldset", "details"]
+    names = [button["value"] for group in groups for button in group.select("input", type="radio")]
+    assert sorted(names) == sorted(each.name for each in TEMPLATES)
+    assert ("open" in groups[-1].attributes) == (kind == "agent")
 
 
 def test_the_form_speaks_chinese_to_who_reads_chinese(browse, bob, team):

@@ -141,6 +141,26 @@ def test_problems_name_the_profile_its_cause_and_the_lines(browse, bob, button):
     assert [mark.text for mark in part(page, "problem", code="FIELD_TYPE").tags("mark")] == ["ttl: soon"]
 
 
+def test_a_misspelled_field_comes_before_the_missing_one_that_it_explains(browse, bob):
+    text = STRICT.replace("ttl: soon", "versoin: 1.0.0")
+    first, second, *others = parts(_post(browse(bob), text=text), "problem")
+    assert (first["code"], second["code"]) == ("FIELD_MISSPELLED", "FIELD_MISSING")
+    assert "version" in second
+    assert "FIELD_MISSPELLED" not in [each["code"] for each in others]
+    page = _post(browse(bob), text=STRICT.replace("ttl: soon", "version: 1.0.0\nvisibilty: site"))
+    assert parts(page, "problem")[0]["code"] == "FIELD_MISSING"  # nothing else explains it
+
+
+@pytest.mark.parametrize(
+    "text", [STRICT, STRICT.replace("ttl: soon", "version: 1.0.0"), "---\nname: 7\n---\n"]
+)
+@pytest.mark.parametrize("button", ["check", "publish"])
+def test_a_refused_package_has_one_primary_button(browse, bob, text, button):
+    page = _post(browse(bob), button, text=text)
+    assert parts(page, "problem")
+    assert len(select(page, "button", class_="primary") + select(page, "a", class_="primary")) == 1
+
+
 def test_the_field_that_makes_a_package_strict_is_removed_by_a_button(browse, bob):
     page = browse(bob).post("/publish/", {"team": "docs", "fix": "remove:type", "text": STRICT})
     assert part(page, "preview")["state"] == "ready"

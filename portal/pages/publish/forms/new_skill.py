@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django import forms
+from django.forms.boundfield import BoundWidget
 from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -15,6 +16,11 @@ from registry.packages.manifest.naming import MAX_NAME_LENGTH, MAX_SLUG_LENGTH
 _LABEL = '<span><b>{}</b> <span class="small muted">{}</span></span>'
 _label = lazy(format_html, SafeString)
 _KINDS = [(kind.name, _label(_LABEL, _(kind.title), _(kind.summary))) for kind in TEMPLATES]
+_GROUPS = (
+    (_("Texts and files: no code runs"), ("prompt", "static")),
+    (_("Scripts: code runs in a sandbox"), ("python", "bash", "node", "request", "tools")),
+)
+_OTHERS = _("Formats of other platforms")
 
 
 class NewSkillForm(TeamChoiceForm):
@@ -43,6 +49,16 @@ class NewSkillForm(TeamChoiceForm):
     )
     language = forms.ChoiceField(label=_("Text language"), choices=[("en", "English"), ("zh", "简体中文")])
     field_order = ("template", "name", "title", "description", "language", "team")
+
+    @property
+    def kind_groups(self) -> list[tuple[Any, list[BoundWidget], bool]]:
+        """The kinds in groups: the label, the radio buttons, and whether the group is folded. A group with
+        the selected kind is open.
+        """
+        field = self["template"]
+        rest = {str(button.data["value"]): button for button in field.subwidgets}
+        groups = [(label, [rest.pop(name) for name in names], False) for label, names in _GROUPS]
+        return [*groups, (_OTHERS, list(rest.values()), field.value() not in rest)]
 
     @property
     def start(self) -> NewSkill:

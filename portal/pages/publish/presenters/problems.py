@@ -1,17 +1,20 @@
 """Presents the problems of a package, grouped by file, with the affected source lines."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils.translation import gettext as _
 
+from registry.packages.checks.errors import FIELD_MISSING
+from registry.packages.errors import DESCRIPTION_MISSING, FIELD_MISSPELLED, NAME_MISSING
 from registry.packages.package import Package, PackageFile
 from registry.packages.problems import Problem
 from registry.versions.publishing.publish import Preview
 from worker.core.display_budget import MAX_ROWS
 
+_MISSING = {NAME_MISSING.name: "name", DESCRIPTION_MISSING.name: "description"}
 _RANK = {"error": 0, "warning": 1, "notice": 2}
 _MAX_CHARACTERS = 160  # length at which a source line is cut
 _CONTEXT = 1  # source lines shown before and after the affected one
@@ -73,10 +76,13 @@ def by_file(
     """Groups the worst MAX_ROWS problems by file, in the reader's language. ``files`` provides the source
     lines, ``fix_of`` the change that a button makes.
 
-    The file with the worst problem comes first. In a file, problems are sorted by severity, then by line.
+    The file with the worst problem comes first. In a file, problems are sorted by severity, then by line; a
+    misspelled field comes first if it explains a missing one.
     """
     data = {file.path: file.data for file in files}
-    ordered = sorted(problems, key=lambda each: (_RANK[each.severity], each.path, each.line or 0))
+    problems = list(problems)
+    explained = _explained_fields(problems)
+    ordered = sorted(problems, key=lambda each: (_rank(each, explained), each.path, each.line or 0))
     found: dict[str, list[Problem]] = {}
     for problem in ordered[:MAX_ROWS]:
         found.setdefault(problem.path, []).append(problem)
@@ -90,6 +96,30 @@ def by_file(
         result.append(FileProblems(path, rows))
     counts: Counter[str] = Counter(each.severity for each in ordered)
     return ProblemList(tuple(result), counts, omitted=len(ordered[MAX_ROWS:]))
+
+
+def _explained_fields(problems: Sequence[Problem]) -> set[str]:
+    """The missing fields that the package has under a misspelled name."""
+    return {_missing(each) for each in problems} & {_meant(each) for each in problems} - {""}
+
+
+def _rank(problem: Problem, explained: set[str]) -> int:
+    """The place by severity; a field that is only misspelled comes first, with what it explains after it."""
+    if _meant(problem) in explained:
+        return -2
+    return -1 if _missing(problem) in explained else _RANK[problem.severity]
+
+
+def _missing(problem: Problem) -> str:
+    """The missing field; "" for other problems."""
+    return (
+        str(problem.params["field"]) if problem.code == FIELD_MISSING.name else _MISSING.get(problem.code, "")
+    )
+
+
+def _meant(problem: Problem) -> str:
+    """The known field that a misspelled one resembles; "" for other problems."""
+    return str(problem.params["known"]) if problem.code == FIELD_MISSPELLED.name else ""
 
 
 def _source(problem: Problem, lines: list[str]) -> list[SourceLine]:
