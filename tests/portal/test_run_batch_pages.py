@@ -194,3 +194,34 @@ def test_preview_of_many_skips_is_small_and_needs_few_queries(
     assert len(parts(page, "reason")) == 30
     assert part(page, "omitted")["value"] == "30"
     assert len(page.content) < 60_000
+
+
+def test_confirmation_counts_the_runs_per_skill(failed, version, alice, team, browse):
+    other = publish_files(
+        {"SKILL.md": files()["SKILL.md"].replace(b"name: hello", b"name: other"), "scripts/o.py": b""},
+        team=team,
+        user=alice,
+    )
+    for _ in range(7):
+        make_run(other, alice, team, status="failed", request={"inputs": {}})
+    page = browse(alice).get("/runs/batches/new/?status=failure&action=repeat")
+    found = [(row["code"], row["value"]) for row in parts(page, "skill-runs")]
+    assert found == [("docs/other", "7"), ("docs/hello", "2")]
+    assert part(page, "more-samples").tag == "details"
+    assert len(parts(page, "sample")) == 9
+    assert len(part(page, "more-samples").parts("sample")) == 4
+
+
+def test_batch_shows_its_first_runs_and_all_on_request(failed, version, alice, team, browse):
+    for _ in range(10):
+        make_run(version, alice, team, status="failed", request={"inputs": {}})
+    client = browse(alice)
+    page = client.get("/runs/batches/new/?status=failure&action=repeat")
+    address = client.post("/runs/batches/new/", hidden_fields(part(page, "preview")))["Location"]
+    page = client.get(address)
+    assert len(parts(page, "item")) == 10
+    link = part(page, action="show-all")["href"]
+    page = client.get(address + link.partition("#")[0])
+    assert len(parts(page, "item")) == 12
+    assert "show-all" not in actions(page)
+    assert len(parts(client.get(f"{address}?state=pending"), "item")) == 12

@@ -1,10 +1,13 @@
-"""Presents the inputs that a run batch changes."""
+"""Presents the runs and inputs that a run batch changes."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
+
+from worker.run_batches.selection import SelectedRun
 
 _MAX_TEXT = 200
 
@@ -17,6 +20,11 @@ def input_rows(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
 def sample_rows(samples: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The samples of a preview, with rows for the inputs that the batch replaces."""
     return [{**sample, "replaced": input_rows(sample["replaced_inputs"])} for sample in samples]
+
+
+def runs_by_skill(selected: Iterable[SelectedRun]) -> list[tuple[str, int]]:
+    """The number of runs that a batch would change per skill, most runs first."""
+    return Counter(each.run.skill_label for each in selected if each.problem is None).most_common()
 
 
 def _text(value: Any) -> str:

@@ -18,7 +18,7 @@ from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import show_refusal, show_refusals
 from portal.pages.runs.forms.repeat import RepeatForm, newest_numbers, parsed_inputs
 from portal.pages.runs.forms.run_filter import RunFilter, filter_rows
-from portal.pages.runs.presenters.batches import input_rows, sample_rows
+from portal.pages.runs.presenters.batches import input_rows, runs_by_skill, sample_rows
 from registry.api.schema import read_body
 from registry.core.sql import read_together
 from registry.core.time import rfc3339
@@ -38,6 +38,7 @@ from worker.run_batches.documents import (
 from worker.run_batches.selection import BatchRequest, checked, select_runs
 
 PAGE = 50
+SHORT = 10  # runs that a batch's page shows at first
 _HEAVY = tuple(f"{run}__{field}" for run in ("run", "new_run") for field in ("request", "result", "files"))
 _ACTIONS = ("action", "to_version")
 EDIT = "edit"  # repeats the runs, and opens the form that changes their inputs
@@ -60,10 +61,15 @@ def new(request: ActorRequest) -> HttpResponse:
         preview_document.reads(wanted, selected, request.actor),
         newest_numbers.reads(str(wanted.filter.get("skill", "")), request.actor),
     )
-    return _show(request, preview, numbers)
+    return _show(request, preview, numbers, runs_by_skill(selected))
 
 
-def _show(request: ActorRequest, preview: Mapping[str, Any], numbers: Sequence[str]) -> HttpResponse:
+def _show(
+    request: ActorRequest,
+    preview: Mapping[str, Any],
+    numbers: Sequence[str],
+    skills: Sequence[tuple[str, int]],
+) -> HttpResponse:
     form = RepeatForm(request.POST or None, batch=preview, numbers=numbers)
     context = {
         "preview": preview,
@@ -71,6 +77,7 @@ def _show(request: ActorRequest, preview: Mapping[str, Any], numbers: Sequence[s
         "inputs": json.dumps(preview["inputs"]),
         "filters": filter_rows(preview["filter"]),
         "changes": input_rows(preview["inputs"]),
+        "skills": skills,
         "sample": sample_rows(preview["sample"]),
         "form": form,
         "editing": bool(preview["inputs"] or form.errors or request.GET.get("action") == EDIT),
@@ -141,13 +148,15 @@ def listing(request: ActorRequest) -> HttpResponse:
 
 @signed_in_page
 def page(request: ActorRequest, uid: str) -> HttpResponse:
-    """Shows one batch; the page refreshes itself until the batch ends."""
+    """Shows one batch, with its first runs or a page of all; it refreshes itself until the batch ends."""
     batch = change.find(uid, request.actor)
     state = request.GET.get("state", "")
     rows = batch.items.select_related("run", "new_run").defer(*_HEAVY).order_by("pk")
     if state in BatchItemState.values:
         rows = rows.filter(state=state)
-    shown = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    pages = Paginator(rows, PAGE)
+    is_short = not request.GET.keys() & {"state", "page", "show"} and pages.count > SHORT
+    shown = pages.get_page(request.GET.get("page"))
     is_active = batch.state in ACTIVE_BATCHES
     document = batch_document(batch)
     context = {
@@ -157,8 +166,12 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
         "changes": input_rows(batch.inputs),
         "states": [(value, document[value]) for value in BatchItemState.values if document[value]],
         "chosen": state,
-        "rows": [item_document(item) | {"number": item.run.number if item.run else None} for item in shown],
+        "rows": [
+            item_document(item) | {"number": item.run.number if item.run else None}
+            for item in (rows[:SHORT] if is_short else shown)
+        ],
         "page": shown,
+        "is_short": is_short,
         "is_active": is_active,
         "may_undo": change.may_undo(batch),
         "worked": document["total"] - document["pending"],
