@@ -194,3 +194,13 @@ def test_filters_of_runs_are_folded_only_on_small_screens(page, sign_in, axe, bo
     page.click("[data-part=filters] button")
     page.wait_for_url("**/runs/?status=failed*")
     axe()
+
+
+@pytest.mark.row("P5")
+def test_actions_on_selected_runs_appear_with_the_first_selected_run(page, sign_in, bob, run):
+    sign_in(bob)
+    page.goto("/runs/")
+    button = page.locator("[data-action=cancel-selected]")
+    assert not button.is_visible()
+    page.locator("tbody [name=run]").first.check()
+    assert button.is_visible()

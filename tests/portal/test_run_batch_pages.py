@@ -225,3 +225,18 @@ def test_batch_shows_its_first_runs_and_all_on_request(failed, version, alice, t
     assert len(parts(page, "item")) == 12
     assert "show-all" not in actions(page)
     assert len(parts(client.get(f"{address}?state=pending"), "item")) == 12
+
+
+def test_every_button_that_cancels_runs_uses_the_same_verb(version, alice, team, browse):
+    run = make_run(version, alice, team, status="running")
+    client = browse(alice)
+    page = client.get("/runs/batches/new/?status=running&action=cancel")
+    address = client.post("/runs/batches/new/", hidden_fields(part(page, "preview")))["Location"]
+    buttons = (
+        (f"/runs/{run.uid}/", "stop"),
+        ("/runs/", "cancel-selected"),
+        ("/runs/?status=running", "cancel-all"),
+        (address, "cancel-batch"),
+    )
+    verbs = {part(client.get(path), action=name).text.split()[0] for path, name in buttons}
+    assert len(verbs) == 1

@@ -121,7 +121,7 @@ class RunBatchCancel(Endpoint):
     )
     @idempotent(RunBatchCancelRequest)
     def post(self, request: Request, uid: str) -> HttpResponse:
-        """Stops the batch; runs that the batch has already changed keep their state. With `undo`, also
+        """Cancels the batch; runs that the batch has already changed keep their state. With `undo`, also
         cancels the new runs of a repeating batch that have not started, even after the batch has ended.
         """
         body = read_body(RunBatchCancelRequest, request.data)

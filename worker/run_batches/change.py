@@ -78,8 +78,8 @@ def find(uid: str, actor: Actor) -> RunBatch:
 
 
 def cancel(batch: RunBatch, actor: Actor, *, undo: bool = False) -> int:
-    """Stops the batch. With ``undo``, also cancels the runs that it queued and that have not started. Returns
-    the number of these runs.
+    """Cancels the batch. With ``undo``, also cancels the runs that it queued and that have not started.
+    Returns the number of these runs.
 
     Raises RUN_BATCH_ENDED if the batch has ended, unless ``undo`` is set. Raises RUN_BATCH_NO_UNDO if
     ``undo`` is set for a batch that cancels runs.

@@ -1,4 +1,4 @@
-"""Error codes of run batches, and the reasons why a batch stops or skips a run."""
+"""Error codes of run batches, and the reasons why a batch is cancelled or skips a run."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
@@ -35,11 +35,11 @@ RUN_BATCH_NO_UNDO = declare("RUN_BATCH_NO_UNDO", http=409)(
 
 # Why the site cancels a batch.
 RUN_BATCH_USER_GONE = declare("RUN_BATCH_USER_GONE")(
-    _("The batch stopped: its user was deactivated, or its access token was revoked or has expired."),
+    _("The batch was cancelled: its user was deactivated, or its access token was revoked or has expired."),
     _("Start a new batch as another user or with another token."),
 )
 RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
-    _("The batch stopped: its process crashed %(attempts)s times."),
+    _("The batch was cancelled: its process crashed %(attempts)s times."),
     _("Ask an administrator to check the log of the reaper process, then start a new batch."),
 )
 

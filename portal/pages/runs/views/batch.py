@@ -181,7 +181,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
 
 @signed_in_action
 def cancel(request: ActorRequest, uid: str) -> HttpResponse:
-    """Stops the batch; with ``undo``, also cancels the new runs that have not started."""
+    """Cancels the batch; with ``undo``, also cancels the new runs that have not started."""
     batch = change.find(uid, request.actor)
     undo = request.POST.get("undo") == "1"
     with show_refusals(request):

@@ -42,7 +42,9 @@ def act(request: ActorRequest) -> HttpResponse:
         text = ngettext("%(n)s run started.", "%(n)s runs started.", done)
     else:
         done, refused = _each(runs, lambda run: cancel(run, actor=request.actor))
-        text = ngettext("Stop requested for %(n)s run.", "Stop requested for %(n)s runs.", done)
+        text = ngettext(
+            "Cancellation requested for %(n)s run.", "Cancellation requested for %(n)s runs.", done
+        )
     _report(request, text % {"n": done} if done else "", refused)
     return redirect(_back(request))
 

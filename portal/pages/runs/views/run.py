@@ -140,7 +140,7 @@ def stop(request: ActorRequest, uid: str) -> HttpResponse:
     access = readable_run(uid, request.actor)
     with show_refusals(request):
         cancel(access.run, actor=request.actor)
-        messages.success(request, _("Stop requested."))
+        messages.success(request, _("Cancellation requested."))
     return redirect("run", uid)
 
 
