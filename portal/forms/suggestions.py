@@ -1,4 +1,4 @@
-"""Text inputs with suggestions, and the filter by a skill's name."""
+"""Text inputs with suggestions, the suggested skills, and the filter by a skill's name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+
+from registry.identity.actors import Actor
+from registry.models import Skill
 
 MAX_SUGGESTIONS = 100
 
@@ -25,6 +28,20 @@ class SuggestionInput(forms.TextInput):
         context["widget"]["suggestions"] = self.suggestions
         context["widget"]["attrs"]["list"] = f"{name}-list"
         return context
+
+
+def suggest(form: forms.BaseForm, name: str, values: Iterable[str | tuple[str, str]]) -> None:
+    """Makes the form's text field ``name`` suggest at most ``MAX_SUGGESTIONS`` values, each once."""
+    field = form.fields[name]
+    field.widget = SuggestionInput(list(dict.fromkeys(values))[:MAX_SUGGESTIONS], **field.widget.attrs)
+
+
+def visible_skills(actor: Actor) -> list[str]:
+    """Addresses of skills to suggest: the newest of the actor's teams, then the newest of others."""
+    rows = Skill.objects.discoverable_by(actor).order_by("-pk").values_list("team__slug", "slug")
+    own = list(rows.filter(team_id__in=actor.team_ids)[:MAX_SUGGESTIONS])
+    others = [] if len(own) == MAX_SUGGESTIONS else rows[:MAX_SUGGESTIONS]
+    return [f"{team}/{slug}" for team, slug in dict.fromkeys([*own, *others])]
 
 
 class SkillFilterField(forms.CharField):

@@ -21,6 +21,7 @@ from worker.approvals import requests
 from worker.models import ApprovalDecision, Run, RunStatus
 
 PAGE = 50
+_MAX_UNFILTERED = 5  # requests without filters above them
 
 
 @signed_in_page
@@ -40,11 +41,14 @@ def decided(request: ActorRequest) -> HttpResponse:
 def _listing(request: ActorRequest, tab: str, *order: str) -> HttpResponse:
     filters = ApprovalFilter(request.GET)
     given = filters.cleaned_data if filters.is_valid() else {}
-    rows = requests.filter_approvals(requests.approvals(request.actor), {**given, "state": tab})
+    approvals = requests.approvals(request.actor)
+    rows = requests.filter_approvals(approvals, {**given, "state": tab})
     number = request.GET.get("page")
     page = ApprovalPaginator(rows.order_by(*order), PAGE, number).get_page(number)
     waiting = tab == "waiting"
     groups = approval_groups(page, request.actor) if waiting else []
+    if has_filters := len(page.object_list) > _MAX_UNFILTERED or filters.is_set:
+        filters.suggest_values(requests.filter_approvals(approvals, {"state": tab}))
     context = {
         "groups": groups,
         "uids": [uid for group in groups if group.first["may_decide"] for uid in group.uids],
@@ -52,6 +56,7 @@ def _listing(request: ActorRequest, tab: str, *order: str) -> HttpResponse:
         "rows": [] if waiting else approval_rows(page, request.actor),
         "page": page,
         "filters": filters,
+        "has_filters": has_filters,
         "tabs": approval_tabs(tab),
         "tab": tab,
         "may_decide": decides_approvals(request.actor),

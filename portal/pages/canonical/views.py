@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusal, add_refusals, show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.canonical.forms import ChooseForm, MirrorForm, ProposalDecisionForm, SetForm, UnsetForm
 from portal.pages.canonical.presenters import canonical_row, install_lines, proposal_context
 from registry.canonical import pins, proposals
@@ -84,6 +85,8 @@ def new(request: ActorRequest) -> HttpResponse:
     else:
         form = ChooseForm(request.GET if "skill" in request.GET else None)
     context = _new_context(form, request.actor)
+    if isinstance(context["form"], ChooseForm):
+        suggest(context["form"], "skill", visible_skills(request.actor))
     return render(request, "canonical/new.html", context, status=422 if context["form"].errors else 200)
 
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_action
 from portal.forms.errors import show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.listing.forms import BundleForm, ListingForm, TeamSubscriptionForm
 from portal.pages.listing.presenters import STAGES, listed_rows, omitted_rows
 from registry.identity.middleware import ActorRequest
@@ -88,4 +89,6 @@ def _bundle_context(request: ActorRequest) -> dict[str, Any]:
     if not (actor.is_administrator and in_scope(actor, Action.SET_CANONICAL)):
         return {}
     rows = Skill.objects.visible_to(actor).filter(is_bundled=True).select_related("team")
-    return {"bundled": rows.order_by("team__slug", "slug"), "bundle_form": BundleForm(auto_id="bundle-%s")}
+    form = BundleForm(auto_id="bundle-%s")
+    suggest(form, "skill", visible_skills(actor))
+    return {"bundled": rows.order_by("team__slug", "slug"), "bundle_form": form}

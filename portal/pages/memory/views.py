@@ -16,6 +16,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.memory.forms import MemoryFilter
 from portal.presenters.results import display_value
 from registry.identity.middleware import ActorRequest
@@ -43,6 +44,8 @@ def page(request: ActorRequest, slug: str = "") -> HttpResponse:
     else:
         rows = store().list(query).order_by("-updated_at", "-pk")
     pages = Paginator(rows, PAGE).get_page(request.GET.get("page"))
+    if pages.object_list or filters.is_set:
+        suggest(filters, "skill", visible_skills(request.actor))
     deletable = Memory.objects.deletable_by(request.actor).filter(pk__in=[row.pk for row in pages])
     context = _frame(request, team) | {
         "rows": pages.object_list,

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.notifications.forms import DeliveryFilterForm, SubscriptionChangeForm, SubscriptionForm
 from portal.pages.notifications.presenters import delivery_rows, inbox_tabs, subscription_rows
 from registry.identity.middleware import ActorRequest
@@ -133,6 +134,7 @@ def _page(request: ActorRequest, team: Team | None, template: str, context: dict
             row = subscriptions.create(SubscriptionOptions(**values, skill=skill), request.actor, team)
             messages.success(request, _("The subscription was added."))
             return _back(row)
+    suggest(form, "skill", visible_skills(request.actor))
     rows = subscriptions.subscriptions(request.actor, team)
     if team is None:
         rows = rows.filter(user=request.actor.user)

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.rules.forms import RuleForm
 from portal.presenters.skill.permissions import rule_rows
 from registry.identity.middleware import ActorRequest
@@ -18,6 +19,7 @@ from registry.identity.teams import calling_team
 from registry.identity.tokens import find_token
 from registry.lookup.skills import find_skill, find_team
 from registry.models import Effect, Rule, Team
+from registry.packages.rule_names import PREFIX_MARK
 from registry.rules import edit
 from registry.rules import holders as rules_holders
 from registry.rules.holders import Holder, holder_of
@@ -76,6 +78,9 @@ def _page(request: ActorRequest, holder: Holder) -> HttpResponse:
     if form.is_valid():
         with add_refusals(form):
             return _add(request, holder, form)
+    skills = visible_skills(actor)
+    teams = dict.fromkeys(skill.partition("/")[0] for skill in skills)
+    suggest(form, "name", [*skills, *(f"{team}/{PREFIX_MARK}" for team in teams)])
     context: dict[str, Any] = {
         "rows": rows,
         "form": form if rules_holders.may_deny(holder, actor) else None,

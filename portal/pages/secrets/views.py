@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.secrets.forms import SecretForm, VersionForm
 from portal.presenters.secrets import secret_rows, version_secrets
 from registry.identity.middleware import ActorRequest
@@ -106,6 +107,7 @@ def _context(request: ActorRequest, team: Team) -> dict[str, Any]:
         "selected": None,
         "chooser": VersionForm(request.GET if "skill" in request.GET else None, auto_id="of-%s"),
     }
+    suggest(context["chooser"], "skill", visible_skills(request.actor))
     if context["chooser"].is_valid():
         chosen = context["chooser"].cleaned_data
         with add_refusals(context["chooser"]):

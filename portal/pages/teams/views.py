@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_form
 from portal.forms.errors import add_refusals
+from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.catalog.presenters import facts_of
 from portal.pages.listing.forms import TeamSubscriptionForm
 from portal.pages.teams.forms import TeamForm, TeamSettingsForm
@@ -80,11 +81,15 @@ def settings(request: ActorRequest, slug: str) -> HttpResponse:
             messages.success(request, _("Saved."))
             return redirect("team-settings", slug)
     teams.require_member(team, actor)
+    subscription_form = TeamSubscriptionForm()
+    if may_change:
+        teams_of_skills = (skill.partition("/")[0] for skill in visible_skills(actor))
+        suggest(subscription_form, "team", (slug for slug in teams_of_skills if slug != team.slug))
     context = {
         "team": team,
         "form": form if may_change else None,
         "subscriptions": list_subscriptions(team, actor),
-        "subscription_form": TeamSubscriptionForm() if may_change else None,
+        "subscription_form": subscription_form if may_change else None,
         "may_archive": may(actor, Action.MEMBERS, team=team, even_archived=True),
     }
     return render(request, "teams/settings.html", context, status=422 if form.is_bound else 200)
