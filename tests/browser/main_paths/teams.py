@@ -9,7 +9,7 @@ from tests.browser.visitor import Visitor
 from tests.demo.pages import TEAM
 from worker.models import Memory, NotificationSubscription
 
-_ASIDE = "aside form button.primary"
+_FORM = "main .card form button.primary"
 
 
 @main_path("teams/", "teams/new/")
@@ -38,7 +38,7 @@ def add_a_member(visitor: Visitor) -> None:
     visitor.open(f"/teams/{TEAM}/members/")
     visitor.fill("[name=user]", user.username)
     visitor.choose("[name=role]:not([id^=role-])", "maintainer")
-    visitor.press(_ASIDE)
+    visitor.press(_FORM)
     visitor.expect_message()
     assert Membership.objects.get(user=user).role == "maintainer"
 
@@ -90,7 +90,7 @@ def store_a_secret(visitor: Visitor) -> None:
     visitor.open(f"/teams/{TEAM}/secrets/")
     visitor.fill("[name=name]", name)
     visitor.fill("[name=value]", "s3cret")
-    visitor.press(_ASIDE)
+    visitor.press(_FORM)
     visitor.expect_message()
     assert Secret.objects.filter(name=name).exists()
 
@@ -149,7 +149,7 @@ def create_a_service_account(visitor: Visitor) -> None:
     name = visitor.site.new_name("robot")
     visitor.open(f"/teams/{TEAM}/service-accounts/")
     visitor.fill("[name=name]", name)
-    visitor.press(_ASIDE)
+    visitor.press(_FORM)
     visitor.arrive(f"**/teams/{TEAM}/service-accounts/0*/")
     visitor.see("[data-part=service-badge]", examine=False)
 
