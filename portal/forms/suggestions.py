@@ -44,6 +44,11 @@ def visible_skills(actor: Actor) -> list[str]:
     return [f"{team}/{slug}" for team, slug in dict.fromkeys([*own, *others])]
 
 
+def teams_of(skills: Iterable[str]) -> list[str]:
+    """The teams of the addresses, each once, in their order."""
+    return list(dict.fromkeys(skill.partition("/")[0] for skill in skills))
+
+
 class SkillFilterField(forms.CharField):
     """A part of a skill's name, or its address ``team/slug``, as a filter of a list."""
 

@@ -7,7 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from registry.models import Team
 from tests.factories.runs import make_run
+from tests.factories.skills import prompt_files, publish_files
 from tests.pages import parsed, select
 from worker.models import Approval
 
@@ -46,6 +48,22 @@ def test_administrator_gets_suggestions_of_canonical_and_bundled_skills(browse, 
     client = browse(administrator)
     for address in ("/canonical/new/", "/skills/listing/"):
         assert str(public) in suggested(client.get(address), "skill")
+
+
+def test_install_link_suggests_teams_and_skills(browse, alice, private):
+    assert suggested(browse(alice).get("/account/install-links/"), "target") == ["docs", str(private)]
+
+
+def test_filter_of_the_activity_suggests_the_users_of_its_entries(browse, alice, bob, charlie, team, private):
+    client = browse(alice)
+    client.post(f"{TEAM}rules/", {"effect": "deny", "name": "docs/x"})
+    assert suggested(client.get(f"{TEAM}activity/"), "person") == ["alice"]
+
+
+def test_team_settings_suggest_other_teams(browse, alice, charlie, private, public):
+    away = Team.objects.get(slug="elsewhere")
+    publish_files(prompt_files(), team=away, user=charlie, visibility="public")
+    assert suggested(browse(alice).get(f"{TEAM}settings/"), "team") == ["elsewhere"]
 
 
 def test_rule_suggests_all_skills_of_a_team(browse, alice, private):

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals
+from portal.forms.suggestions import suggest, teams_of, visible_skills
 from registry.identity import tokens
 from registry.identity.middleware import ActorRequest
 from registry.install_links import links
@@ -50,6 +51,8 @@ def page(request: ActorRequest) -> HttpResponse:
         with add_refusals(form):
             context = _create(form.cleaned_data, request)
             form = InstallLinkForm()
+    skills = visible_skills(request.actor)
+    suggest(form, "target", [*teams_of(skills), *skills])
     rows = [_row(link) for link in links.links_of(request.actor).order_by("-pk")[:_SHOWN]]
     context |= {"form": form, "rows": rows}
     return render(request, "account/install_links.html", context, status=422 if form.is_bound else 200)

@@ -7,6 +7,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 
 from portal.decorators import require_administrator, signed_in_page
+from portal.forms.suggestions import suggest
 from portal.pages.audit.exports import FORMATS, export
 from portal.pages.audit.forms import AuditFilterForm
 from portal.presenters.audit import audit_rows
@@ -17,6 +18,7 @@ from registry.lookup.skills import find_team
 from registry.models import Team
 
 SHOWN = 50
+_READ = 200  # newest entries whose users the filter suggests
 
 
 @signed_in_page
@@ -40,6 +42,8 @@ def _log(request: ActorRequest, template: str, team: Team | None = None) -> Http
     kind = request.GET.get("format", "")
     if form.chosen and kind in FORMATS:
         return export(audit.newest_first(rows), kind)
+    newest = audit.entries(request.actor, AuditFilter(), team=team).order_by("-pk")[:_READ]
+    suggest(form, "person", (name for name in newest.values_list("user__username", flat=True) if name))
     found = rows.order_by("-pk") if form.chosen else rows.none()
     page = Paginator(found, SHOWN).get_page(request.GET.get("page"))
     context = {"team": team, "filter": form, "page": page, "rows": audit_rows(page), "formats": FORMATS}

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusals
-from portal.forms.suggestions import suggest, visible_skills
+from portal.forms.suggestions import suggest, teams_of, visible_skills
 from portal.pages.rules.forms import RuleForm
 from portal.presenters.skill.permissions import rule_rows
 from registry.identity.middleware import ActorRequest
@@ -79,8 +79,7 @@ def _page(request: ActorRequest, holder: Holder) -> HttpResponse:
         with add_refusals(form):
             return _add(request, holder, form)
     skills = visible_skills(actor)
-    teams = dict.fromkeys(skill.partition("/")[0] for skill in skills)
-    suggest(form, "name", [*skills, *(f"{team}/{PREFIX_MARK}" for team in teams)])
+    suggest(form, "name", [*skills, *(f"{team}/{PREFIX_MARK}" for team in teams_of(skills))])
     context: dict[str, Any] = {
         "rows": rows,
         "form": form if rules_holders.may_deny(holder, actor) else None,

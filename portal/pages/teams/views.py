@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_form
 from portal.forms.errors import add_refusals
-from portal.forms.suggestions import suggest, visible_skills
+from portal.forms.suggestions import suggest, teams_of, visible_skills
 from portal.pages.catalog.presenters import facts_of
 from portal.pages.listing.forms import TeamSubscriptionForm
 from portal.pages.teams.forms import TeamForm, TeamSettingsForm
@@ -83,8 +83,8 @@ def settings(request: ActorRequest, slug: str) -> HttpResponse:
     teams.require_member(team, actor)
     subscription_form = TeamSubscriptionForm()
     if may_change:
-        teams_of_skills = (skill.partition("/")[0] for skill in visible_skills(actor))
-        suggest(subscription_form, "team", (slug for slug in teams_of_skills if slug != team.slug))
+        others = (each for each in teams_of(visible_skills(actor)) if each != team.slug)
+        suggest(subscription_form, "team", others)
     context = {
         "team": team,
         "form": form if may_change else None,
