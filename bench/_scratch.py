@@ -54,8 +54,15 @@ def asked(module, arguments, *, folder):
     The process has the site in ``folder``. ``None`` as line only reads.
     """
     command = [sys.executable, "-m", module, json.dumps(arguments)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=ROOT, env=_environment(folder, ""), **pipes) as process:
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=_environment(folder, ""),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
 
         def ask(line):
             if line is not None:

@@ -3,8 +3,8 @@
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from portal.forms.long_select import LongSelect
-from registry.models import Team, Version, Visibility
+from portal.forms.team_choice import TeamChoiceForm
+from registry.models import Version, Visibility
 
 
 def _reason(hint: object = "") -> forms.CharField:
@@ -52,11 +52,9 @@ class ChangelogForm(forms.Form):
     )
 
 
-class RenameForm(forms.Form):
+class RenameForm(TeamChoiceForm):
     slug = forms.CharField(label=_("New short name"), max_length=64)
-    team = forms.ModelChoiceField(
-        label=_("Team"), queryset=Team.objects.none(), to_field_name="slug", widget=LongSelect
-    )
+    field_order = ("slug", "team")
 
 
 class MergeForm(forms.Form):

@@ -100,3 +100,4 @@ class Trigger(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["key", "kind", "skill"], name="one_trigger")]
+        indexes = [models.Index(fields=["skill"], condition=models.Q(kind="event"), name="trigger_events")]

@@ -183,6 +183,9 @@ class Skill(models.Model):
             models.Index(fields=["slug"], name="skill_slug"),
             models.Index(fields=["-hot_key", "id"], name="skill_hot"),
             models.Index(fields=["-usage_count", "id"], name="skill_count"),
+            models.Index(fields=["team", "-hot_key", "id"], name="skill_team_hot"),
+            models.Index(fields=["team", "-usage_count", "id"], name="skill_team_count"),
+            models.Index(fields=["team", "usage_count", "-latest"], name="skill_team_latest"),
             models.Index(fields=["updated_at", "uid"], name="skill_updated"),
             models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
             models.Index(

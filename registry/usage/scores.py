@@ -142,8 +142,10 @@ def rank(rows: Iterable[UsedSkill], now: datetime | None = None) -> list[int]:
 
 def best_used(skills: QuerySet[Skill], order: str, limit: int) -> QuerySet[Skill, UsedSkill]:
     """The id, count and last use of the best ``limit`` used skills by ``order``, a name in ``BEST_FIRST``."""
-    rows = skills.filter(usage_count__gt=0).order_by(order, "id")[:limit]
-    return rows.values_list("pk", "usage_count", "last_used_at")
+    used = skills.filter(usage_count__gt=0)
+    if order == "-hot_key":
+        used = used.filter(hot_key__gt=0)  # as that of all used skills; ends the read of the index
+    return used.order_by(order, "id")[:limit].values_list("pk", "usage_count", "last_used_at")
 
 
 def keys_by_score(

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
@@ -148,7 +148,7 @@ def _match_row(match: EventMatch, actor: Actor) -> dict[str, Any]:
 
 def _declared_types(actor: Actor) -> list[tuple[str, str]]:
     """Sorted pairs of a recommendable skill and an event type that it declares; at most ``_MAX_CHOICES``."""
-    skills = Skill.objects.recommendable_to(actor)
-    rows = Trigger.objects.filter(kind=TriggerKind.EVENT, skill__in=skills).select_related("skill__team")
+    skill = Skill.objects.recommendable_to(actor).filter(pk=OuterRef("skill"))  # few skills declare types
+    rows = Trigger.objects.filter(Exists(skill), kind=TriggerKind.EVENT).select_related("skill__team")
     found = [(str(row.skill), row.text) for row in rows.order_by("skill__slug", "text")[:_MAX_CHOICES]]
     return sorted(found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
 from django.forms.boundfield import BoundWidget
 from django.utils.functional import lazy

@@ -106,8 +106,8 @@ def _forms(request: ActorRequest, skill: Skill, submitted: str) -> dict[str, for
     }
     if may(request.actor, Action.TRANSFER, skill=skill):
         initial = {"slug": skill.slug, "team": skill.team.slug}
-        rename = RenameForm(data_for("rename"), initial=initial, auto_id="rename-%s")
-        rename.fields["team"].queryset = _teams(request, skill)  # type: ignore[attr-defined]
+        teams = _teams(request, skill)
+        rename = RenameForm(data_for("rename"), teams=teams, initial=initial, auto_id="rename-%s")
         found |= {"rename": rename, "merge": MergeForm(data_for("merge"), auto_id="merge-%s")}
     if may(request.actor, Action.DELETE, skill=skill):
         found["purge"] = PurgeForm(data_for("purge"), expected=str(skill), auto_id="purge-%s")
