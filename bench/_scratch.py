@@ -63,12 +63,14 @@ def asked(module, arguments, *, folder):
         text=True,
     )
     with process:
+        to, answers = process.stdin, process.stdout
+        assert to and answers  # noqa: PT018
 
         def ask(line):
             if line is not None:
-                process.stdin.write(f"{line}\n")
-                process.stdin.flush()
-            if not (answer := process.stdout.readline()):
+                to.write(f"{line}\n")
+                to.flush()
+            if not (answer := answers.readline()):
                 raise RuntimeError("the measurement failed")
             return json.loads(answer)
 
