@@ -7,6 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.utils.translation import gettext
 
+from portal.presenters.content.punctuation import sentences
 from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Problem, Refusal
 
@@ -50,4 +51,4 @@ def show_refusal(request: ActorRequest, refused: Refusal) -> None:
 
 def problem_text(problem: Problem) -> str:
     """The problem's message and remedy in the reader's language."""
-    return f"{problem.message(gettext)} {problem.remedy(gettext)}"
+    return sentences((problem.message(gettext), problem.remedy(gettext)))

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from portal.presenters.content.punctuation import labelled
 from registry.core.sql import Reads, reader
 from registry.models import AuditEntry, Skill
 
@@ -233,7 +234,7 @@ def text_of(entry: AuditEntry) -> str:
     if entry.team_id:
         known = _TEAM_SENTENCES.get(entry.action, known)
     if known is None:
-        return f"{user}: {entry.action} {entry.target}".rstrip()
+        return labelled(user, f"{entry.action} {entry.target}".rstrip())
     detail = entry.detail or {}
     name = detail.get("name") or detail.get("skill") or entry.target
     return str(known) % {"user": user, "target": entry.target, "name": name}

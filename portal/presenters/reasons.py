@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from django.utils.functional import Promise
-from django.utils.translation import gettext
+from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
+from portal.presenters.content.punctuation import labelled, listed
 from registry.matching.match import Match, MatchReason
 
 _MAX_SKILLS = 6  # number of skills named per segment
@@ -63,8 +64,8 @@ def _title(start: int, end: int, rows: Sequence[Match]) -> str:
     for row in rows:
         here = (reason for reason in row.reasons if start <= reason.start < end and reason.end)
         if fields := list(dict.fromkeys(str(FIELDS[reason.field]) for reason in here)):
-            labels.append(f"{row.skill}: {', '.join(fields)}")
+            labels.append(labelled(row.skill, listed(fields)))
     more = len(labels) - _MAX_SKILLS
     if more > 0:
         labels[_MAX_SKILLS:] = [gettext("%(count)s more") % {"count": more}]
-    return "; ".join(labels)
+    return pgettext("list of lists", "; ").join(labels)

@@ -12,12 +12,13 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import escape, format_html, strip_spaces_between_tags
+from django.utils.html import conditional_escape, escape, format_html, strip_spaces_between_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext_lazy, pgettext
 
 from portal.context import reader_zone
+from portal.presenters.content import punctuation
 from portal.presenters.content.cron import cron_words
 from portal.presenters.content.text import mark_hidden, visible
 from portal.presenters.content.units import duration
@@ -36,9 +37,18 @@ register = template.Library()
 register.filter(cron_words)
 register.filter(duration)
 register.filter(group_title)
+register.filter(punctuation.listed)
 _DOCUMENT = re.compile(r"\bdocs/([a-z0-9/-]+)\.md(#[\w-]+)?")
 _INDENTATION = re.compile(r"\s*\n\s*")
 _BACKTICKS = re.compile(r"`([^`<>]+)`")
+_AGES = {
+    "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
+    "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
+    "week": ngettext_lazy("%(num)d week", "%(num)d weeks", "num"),
+    "day": ngettext_lazy("%(num)d day", "%(num)d days", "num"),
+    "hour": ngettext_lazy("%(num)d hour", "%(num)d hours", "num"),
+    "minute": ngettext_lazy("%(num)d minute", "%(num)d minutes", "num"),
+}
 
 
 @register.simple_tag
@@ -145,6 +155,43 @@ def unindented(html: SafeString) -> SafeString:
     return collapsed(strip_spaces_between_tags(html))
 
 
+# Punctuation -------------------------------------------------------------------------------------------
+@register.simple_tag
+def colon() -> str:
+    """The punctuation between a label and its value. No white space may follow the tag."""
+    return pgettext("label", ": ")
+
+
+@register.simple_tag
+def comma() -> str:
+    """The punctuation between the items of a list. No white space may follow the tag."""
+    return pgettext("list", ", ")
+
+
+@register.filter
+def aside(value: object) -> SafeString:
+    """The value in parentheses, with the space that the language puts before them."""
+    return mark_safe(punctuation.with_aside("", conditional_escape(value)))
+
+
+@register.tag
+def prose(parser: template.base.Parser, _token: template.base.Token) -> template.Node:
+    """``{% prose %} … {% endprose %}``: a text of several parts, in Chinese without white space next to
+    full-width punctuation. Not for preformatted text.
+    """
+    nodes = parser.parse(("endprose",))
+    parser.delete_first_token()
+    return _Prose(nodes)
+
+
+class _Prose(template.Node):
+    def __init__(self, nodes: template.NodeList) -> None:
+        self.nodelist = nodes
+
+    def render(self, context: template.Context) -> SafeString:
+        return mark_safe(punctuation.close_up(self.nodelist.render(context).strip()))
+
+
 # Times and sizes -----------------------------------------------------------------------------------------
 @register.simple_tag(takes_context=True)
 def when(context: template.Context, moment: datetime | None) -> SafeString:
@@ -200,7 +247,7 @@ def _now(context: template.Context) -> datetime:
 def _since(moment: datetime, now: datetime) -> str:
     if (now - moment).total_seconds() < 60:
         return gettext("just now")
-    return gettext("%(time)s ago") % {"time": timesince(moment, depth=1)}
+    return gettext("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=_AGES)}
 
 
 def _time(context: template.Context, moment: datetime, text: str) -> SafeString:

@@ -91,7 +91,8 @@ def _line(event: NotificationEvent) -> str:
         "number": event.run.number,
         "version": event.run.version_number,
     }
-    return f"{run}: {event.run.failure_code}" if event.run.failure_code else run
+    code = event.run.failure_code
+    return _("%(run)s: %(code)s") % {"run": run, "code": code} if code else run
 
 
 def _skill(event: NotificationEvent) -> str:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
+from portal.presenters.content.punctuation import labelled
 from registry.documentation.library import ERRORS, DocLibrary, DocPage, Document
 
 _GROUPS: list[tuple[str | Promise, str]] = [
@@ -46,7 +48,7 @@ _GROUPS: list[tuple[str | Promise, str]] = [
 ]
 _FOLDERS: list[tuple[str | Promise, str]] = [
     (_("More guides"), "howto/"),
-    (_("Reference"), "reference/"),
+    (pgettext_lazy("documents", "Reference"), "reference/"),
     (_("Explanation"), "explanation/"),
     (_("Glossary"), ""),
 ]
@@ -118,4 +120,4 @@ def page_title(document: Document, page: DocPage) -> str:
     """The document's title, and on its further pages also that of the first section."""
     if page is document.pages[0]:
         return document.title
-    return f"{document.title}: {page.headings[0].text}"
+    return labelled(document.title, page.headings[0].text)

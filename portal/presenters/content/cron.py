@@ -6,8 +6,9 @@ import re
 
 from django.utils.dates import MONTHS, WEEKDAYS
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import ngettext
 
+from portal.presenters.content.punctuation import listed
 from worker.schedules.timing import is_cron
 
 _MAX_TIMES = 4
@@ -55,7 +56,7 @@ def _times(minute: str, hour: str) -> str:
     hours = [int(each) for each in hour.split(",")] if _LIST.fullmatch(hour) else []
     if not _NUMBER.fullmatch(minute) or not 0 < len(hours) <= _MAX_TIMES:
         return ""
-    return _listed([f"{each:02}:{int(minute):02}" for each in sorted(set(hours))])
+    return listed([f"{each:02}:{int(minute):02}" for each in sorted(set(hours))])
 
 
 def _on_weekdays(field: str, times: str) -> str:
@@ -65,7 +66,7 @@ def _on_weekdays(field: str, times: str) -> str:
     names = [_weekday(each) for each in ((first, last) if dash else field.split(","))]
     if not all(names):
         return ""
-    days = _("%(first)s to %(last)s") % {"first": names[0], "last": names[1]} if dash else _listed(names)
+    days = _("%(first)s to %(last)s") % {"first": names[0], "last": names[1]} if dash else listed(names)
     return _("%(days)s at %(times)s") % {"days": days, "times": times}
 
 
@@ -82,7 +83,3 @@ def _on_date(day: str, month: str, times: str) -> str:
     if not _NUMBER.fullmatch(month) or int(month) not in MONTHS:
         return ""
     return _("Every year on %(month)s %(day)s at %(times)s") % {**parts, "month": MONTHS[int(month)]}
-
-
-def _listed(items: list[str]) -> str:
-    return pgettext("list", ", ").join(items)

@@ -17,6 +17,7 @@ from portal.pages.runs.forms.argument_line import ArgumentFilesField, join_files
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.parameter_fields import ValuesField, field_of, show_value
 from portal.pages.runs.forms.schema_form import FilesForm, Store
+from portal.presenters.content.punctuation import listed
 from registry.packages.command_lines import (
     ArgumentValues,
     CommandLevel,
@@ -176,7 +177,7 @@ class CommandLineForm(FilesForm):
         return cleaned
 
     def _labels(self, group: ExclusiveGroup) -> str:
-        return ", ".join(str(self.fields[self._names[each]].label) for each in group.ids)
+        return listed(self.fields[self._names[each]].label for each in group.ids)
 
     def _is_given(self, parameter_id: str) -> bool:
         name = self._names[parameter_id]

@@ -15,6 +15,7 @@ from portal.pages.runs.forms.argument_line import argument_line, read_word
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.schema_fields import NumberField
 from portal.pages.runs.forms.text_fields import TextField, text_area
+from portal.presenters.content.punctuation import listed, sentences
 from registry.packages.command_lines import Parameter, may_be_file
 
 _MAX_COUNT = 20
@@ -153,7 +154,7 @@ def _hint(parameter: Parameter) -> str:
         hints.append(str(_("Enter the number of times to pass the flag.")))
     elif parameter.has_many_values and not parameter.is_switch and not parameter.choices:
         hints.append(str(_("One per line.")))
-    return " ".join(hint for hint in hints if hint)
+    return sentences(hints)
 
 
 def _sentence(text: str) -> str:
@@ -161,7 +162,7 @@ def _sentence(text: str) -> str:
 
 
 def _default_text(default: object) -> str:
-    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
+    return listed(default) if isinstance(default, tuple) else str(default)
 
 
 def _text(value: object) -> str:

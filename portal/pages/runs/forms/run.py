@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from portal.forms.suggestions import SuggestionInput
 from portal.pages.runs.forms.argument_line import ArgumentFilesField, ArgumentLineField
+from portal.presenters.content.punctuation import listed
 from registry.models import Team
 
 
@@ -42,7 +43,7 @@ class RunOptionsForm(forms.Form):
                 required=needs_action,
                 widget=SuggestionInput(actions),
                 help_text=_("For example %(names)s, or another action that the skill supports.")
-                % {"names": ", ".join((declared or actions)[:8])},
+                % {"names": listed((declared or actions)[:8])},
             )
         if takes_arguments:
             self.fields |= _command_line_fields()

@@ -20,6 +20,7 @@ from django.utils.translation import pgettext_lazy
 from portal.forms.day_input import DayInput
 from portal.forms.filter_form import FilterForm
 from portal.forms.suggestions import SkillFilterField, skill_criterion
+from portal.presenters.content.punctuation import with_aside
 from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from worker.models import Run, RunLabel, RunQuerySet, RunStatus
@@ -299,7 +300,7 @@ def _newest_runs(runs: RunQuerySet, actor: Actor) -> _CountedRuns:
 
 
 def _counted(label: object, count: int) -> str:
-    return f"{label} ({count})" if count else str(label)
+    return with_aside(label, count) if count else str(label)
 
 
 _LABELS = {"since": _("Created after"), "until": _("Created before")}

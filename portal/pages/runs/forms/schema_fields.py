@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.nested.shape import type_of
 from portal.pages.runs.forms.text_fields import Schema, text_field
+from portal.presenters.content.punctuation import sentences
 from portal.presenters.content.text import json_text
 from worker.files.inputs import is_file_property
 
@@ -208,7 +209,7 @@ def _common(key: str, schema: Schema, required: bool) -> dict[str, Any]:
 
 
 def _with_hint(field: forms.Field, key: str, schema: Schema) -> forms.Field:
-    field.help_text = " ".join(str(text) for text in (field.help_text, _format_hint(field)) if text)
+    field.help_text = sentences((field.help_text, _format_hint(field)))
     field.key = key[:_MAX_LABEL]  # type: ignore[attr-defined]
     if isinstance(field, JsonField):
         field.sub_schema = json_text(schema) if _is_short(schema) else ""

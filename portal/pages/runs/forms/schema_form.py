@@ -17,6 +17,7 @@ from portal.pages.runs.forms.nested.builder import MAX_FIELDS, FormBuilder, subm
 from portal.pages.runs.forms.nested.nodes import FormPart
 from portal.pages.runs.forms.nested.shape import properties
 from portal.pages.runs.forms.text_fields import Schema
+from portal.presenters.content.punctuation import labelled, with_aside
 from registry.packages.problems import Problem
 from registry.packages.schemas.validate import validate
 
@@ -102,8 +103,9 @@ class SchemaForm(FilesForm):
         """Adds each problem of a refused request to the field that its path names, otherwise to the form."""
         for problem in problems:
             node, rest = self.root.at(pointer_parts(problem.path))
-            where = f" ({'/'.join(rest)})" if rest else ""
-            error = forms.ValidationError(problem.message(gettext) + where, code=problem.code)
+            message = problem.message(gettext)
+            text = with_aside(message, "/".join(rest)) if rest else message
+            error = forms.ValidationError(text, code=problem.code)
             self.add_error(node.name if node.name in self.fields else None, error)
 
 
@@ -158,6 +160,7 @@ class JsonInputsForm(FilesForm):
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
         for problem in problems:
-            where = f"{problem.path}: " if problem.path else ""
-            error = forms.ValidationError(where + problem.message(gettext), code=problem.code)
+            message = problem.message(gettext)
+            text = labelled(problem.path, message) if problem.path else message
+            error = forms.ValidationError(text, code=problem.code)
             self.add_error("inputs_json", error)

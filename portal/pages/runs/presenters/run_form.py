@@ -21,6 +21,7 @@ from portal.pages.runs.forms.run import RunOptionsForm
 from portal.pages.runs.forms.schema_form import JsonInputsForm, SchemaForm, Store, defaults
 from portal.pages.runs.forms.text_fields import Schema
 from portal.pages.runs.presenters.sample_calls import SampleCall
+from portal.presenters.content.punctuation import sentences
 from portal.presenters.content.text import json_text
 from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_of
@@ -230,7 +231,7 @@ class RunForm:
                 error = forms.ValidationError(problem.message(gettext), code=problem.code)
                 self.options.add_error(field, error)
             elif not problem.path:  # shown above the form, with the remedy
-                text = f"{problem.message(gettext)} {problem.remedy(gettext)}"
+                text = sentences((problem.message(gettext), problem.remedy(gettext)))
                 self.options.add_error(None, forms.ValidationError(text, code=problem.code))
             else:
                 rest.append(problem)

@@ -15,6 +15,7 @@ from portal.decorators import signed_in_action
 from portal.pages.runs.views.batch import EDIT
 from portal.pages.runs.views.run import start_again
 from portal.pages.runs.views.run_list import PAGE
+from portal.presenters.content.punctuation import labelled, sentences
 from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit, count_request
@@ -65,7 +66,7 @@ def _each(runs: Iterable[Run], action: Callable[[Run], bool]) -> tuple[int, list
             problem = refusal.problems[0].message(gettext)
         done += not problem
         if problem:
-            refused.append(f"{run.skill_label} #{run.number}: {problem}")
+            refused.append(labelled(f"{run.skill_label} #{run.number}", problem))
     return done, refused
 
 
@@ -73,9 +74,9 @@ def _report(request: ActorRequest, text: str, refused: list[str]) -> None:
     if text:
         messages.success(request, text)
     if refused:
-        shown = "; ".join(refused[:3])
         head = ngettext("Failed for %(n)s run:", "Failed for %(n)s runs:", len(refused)) % {"n": len(refused)}
-        messages.error(request, f"{head} {shown}{' …' if len(refused) > 3 else ''}")
+        shown = [*refused[:3], *(["…"] if len(refused) > 3 else [])]
+        messages.error(request, sentences([head, *shown]))
     if not text and not refused:
         messages.error(request, gettext("Select at least one run whose content you can read."))
 

@@ -9,6 +9,7 @@ from datetime import date
 from django.utils.functional import Promise
 
 from portal.presenters.charts import ChartColumn
+from portal.presenters.content.punctuation import labelled
 
 HEIGHT = 300
 STEP = 10  # width of a column's space
@@ -67,7 +68,7 @@ def days_query(day: date, days: int) -> str:
 
 def _column(x: int, counted: Sequence[tuple[Series, int]], day: date, query: str) -> ChartColumn:
     """The column at ``x``, with a title such as ``2026-11-20 · Succeeded: 3 · Failed: 1``."""
-    texts = [f"{day:%Y-%m-%d}", *(f"{each.label}: {count}" for each, count in counted)]
+    texts = [f"{day:%Y-%m-%d}", *(labelled(each.label, count) for each, count in counted)]
     return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", query)
 
 

@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 
 from portal.pages.usage.presenters.columns import days_query
 from portal.presenters.charts import ChartPoint
+from portal.presenters.content.punctuation import labelled, with_aside
 from portal.templatetags.skillquay import milliseconds
 from worker.daily_runs.run_counts import RunCounts, count_runs
 from worker.run_views.statistics import RunDay, VersionStatistics, percentile, sum_durations
@@ -163,12 +164,16 @@ def _line(
         name = " ".join(filter(None, (week.version, label)))
         if (value := value_of(week)) is not None:
             y = 100 * (1 - value / highest)
-            points.append(ChartPoint(week.middle, y, week.first, f"{name}: {text(week, value)}", week.query))
+            points.append(
+                ChartPoint(week.middle, y, week.first, labelled(name, text(week, value)), week.query)
+            )
     return Line(name, tone, label == "P95", tuple(points))
 
 
 def _rate_text(week: VersionWeek, value: float) -> str:
-    return f"{value:.0f}% ({week.counts.succeeded}/{week.counts.succeeded + week.counts.failed})"
+    return with_aside(
+        f"{value:.0f}%", f"{week.counts.succeeded}/{week.counts.succeeded + week.counts.failed}"
+    )
 
 
 def _chart(lines: Sequence[Line], top: str, bottom: str, days: Sequence[RunDay]) -> LineChart | None:
