@@ -23,6 +23,7 @@ _TEMPLATE_TEXTS = (
     re.compile(r"\{%\s*blocktranslate([^%]*)%\}(.*?)\{%\s*(?:plural|endblocktranslate)\s*%\}", re.S),
 )
 _MARKS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
+_MARKS_WITH_CONTEXT = {"pgettext", "pgettext_lazy"}
 
 
 @pytest.fixture(scope="module")
@@ -136,19 +137,18 @@ def _texts_of_code():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             text = _marked_text(node)
             if text is not None:
-                yield path, "", text
+                yield path, *text
 
 
-def _marked_text(node: ast.AST) -> str | None:
-    if not (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id in _MARKS
-        and node.args
-    ):
+def _marked_text(node: ast.AST) -> tuple[str, str] | None:
+    """The context, "" for most texts, and the text."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         return None
-    text = node.args[0]
-    return text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else None
+    size = 2 if node.func.id in _MARKS_WITH_CONTEXT else 1 if node.func.id in _MARKS else 0
+    texts = [each.value for each in node.args[:size] if isinstance(each, ast.Constant)]
+    if not size or len(texts) < size or not all(isinstance(text, str) for text in texts):
+        return None
+    return ("", *texts)[-2:]
 
 
 def _texts_of_templates():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from portal.forms.day_input import DayInput
 from registry.identity.audit import AuditFilter
@@ -23,7 +24,7 @@ _GROUPS = (
 
 class AuditFilterForm(forms.Form):
     person = forms.CharField(label=_("User name"), required=False, max_length=150)
-    group = forms.ChoiceField(label=_("Action"), required=False, choices=_GROUPS)
+    group = forms.ChoiceField(label=pgettext_lazy("audit", "Action"), required=False, choices=_GROUPS)
     target = forms.CharField(label=_("Affected skill, person or other item"), required=False, max_length=200)
     since = forms.DateField(label=_("From day"), required=False, widget=DayInput)
     until = forms.DateField(label=_("To day"), required=False, widget=DayInput)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from worker.delivery.recipients import DEFAULT_KINDS
 from worker.delivery.subscriptions import WITH_SECRET, SubscriptionOptions, has_address, shown_address
@@ -19,7 +20,9 @@ from worker.models import (
 
 
 class SubscriptionForm(forms.Form):
-    channel = forms.ChoiceField(label=_("Channel"), choices=DeliveryChannel.choices)
+    channel = forms.ChoiceField(
+        label=pgettext_lazy("notification", "Channel"), choices=DeliveryChannel.choices
+    )
     kinds = forms.MultipleChoiceField(
         label=_("Notifications"),
         choices=NotificationKind.choices,
@@ -104,7 +107,9 @@ class DeliveryFilterForm(forms.Form):
         label=_("Status"), choices=[("", _("Any")), *DeliveryState.choices], required=False
     )
     channel = forms.ChoiceField(
-        label=_("Channel"), choices=[("", _("Any")), *DeliveryChannel.choices], required=False
+        label=pgettext_lazy("notification", "Channel"),
+        choices=[("", _("Any")), *DeliveryChannel.choices],
+        required=False,
     )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from registry.core.sql import Reads, reader
 from registry.models import Version
@@ -14,7 +15,7 @@ _GROUPS = (
     ("missing", "warn", _("Missing"), _("Not declared by the package:")),
     ("unknown", "quiet", _("Programs"), _("Must be installed on the worker:")),
     ("optional", "quiet", _("Optional"), _("Libraries that the scripts use if they are installed:")),
-    ("added", "ok", _("Added"), _("A maintainer added these to the version:")),
+    ("added", "ok", pgettext_lazy("state", "Added"), _("A maintainer added these to the version:")),
     ("provided", "ok", _("Declared"), _("The package declares these:")),
 )
 
