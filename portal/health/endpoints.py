@@ -66,7 +66,7 @@ class HealthEndpoints:
         names = parse_qs(scope["query_string"].decode("latin-1")).get("check", [])
         for name in names:
             if name not in NAMES:
-                raise CHECK_UNKNOWN.refusal(name=name[:40], known=", ".join(NAMES))
+                raise CHECK_UNKNOWN.refusal(name=name[:40], known=tuple(NAMES))
         document = ready_document(await self.state.latest(), names)
         return _json_response(document, 200 if document["ok"] else 503)
 

@@ -12,7 +12,7 @@ from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import conditional_escape, escape, format_html, strip_spaces_between_tags
+from django.utils.html import escape, format_html, strip_spaces_between_tags
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext, ngettext_lazy, pgettext
@@ -171,7 +171,8 @@ def comma() -> str:
 @register.filter
 def aside(value: object) -> SafeString:
     """The value in parentheses, with the space that the language puts before them."""
-    return mark_safe(punctuation.with_aside("", conditional_escape(value)))
+    text = value if isinstance(value, SafeString) else escape(str(value))
+    return mark_safe(punctuation.with_aside("", text))
 
 
 @register.tag
@@ -247,7 +248,8 @@ def _now(context: template.Context) -> datetime:
 def _since(moment: datetime, now: datetime) -> str:
     if (now - moment).total_seconds() < 60:
         return gettext("just now")
-    return gettext("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=_AGES)}
+    age = timesince(moment, depth=1, time_strings=_AGES)  # type: ignore[arg-type]  # lazy texts, as Django's
+    return gettext("%(time)s ago") % {"time": age}
 
 
 def _time(context: template.Context, moment: datetime, text: str) -> SafeString:

@@ -174,7 +174,7 @@ def _read(shape: type[Shape], data: Any, kind: str) -> dict[str, Any]:
     serializer = shape(data=data)
     problems: list[Problem] = []
     if isinstance(data, Mapping | QueryDict):
-        known = ", ".join(serializer.fields) or "-"
+        known = tuple(serializer.fields) or "-"
         problems = [
             _UNKNOWN[kind].problem(field=name, known=known).at(name) for name in serializer.unknown(data)
         ]

@@ -28,7 +28,7 @@ def validated_languages(languages: Sequence[str]) -> list[str]:
     """
     for language in languages:
         if language not in LANGUAGES:
-            raise LANGUAGE_UNKNOWN.refusal(language=language[:20], known=", ".join(LANGUAGES)).at("languages")
+            raise LANGUAGE_UNKNOWN.refusal(language=language[:20], known=tuple(LANGUAGES)).at("languages")
     return list(dict.fromkeys(languages))
 
 

@@ -106,7 +106,7 @@ def approve(
     """
     user = _require_person(by)
     if not scopes or not set(scopes) <= set(GRANTABLE):
-        raise TOKEN_SCOPE_UNKNOWN.refusal(scopes=", ".join(GRANTABLE)).at("scopes")
+        raise TOKEN_SCOPE_UNKNOWN.refusal(scopes=tuple(GRANTABLE)).at("scopes")
     now = timezone.now()
     if not now < expires_at <= now + timedelta(days=tokens.MAX_DAYS):
         raise TOKEN_EXPIRY_INVALID.refusal().at("expires_at")

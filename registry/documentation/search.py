@@ -32,6 +32,7 @@ class Stretch:
 class DocHit:
     """A section that was found. ``heading`` is "" for the beginning of a document."""
 
+    document: str  # its name
     title: str
     heading: tuple[Stretch, ...]
     url: str
@@ -40,6 +41,7 @@ class DocHit:
 
 @dataclass(frozen=True, eq=False)
 class _Section:
+    document: str
     title: str
     heading: str
     url: str
@@ -118,6 +120,7 @@ def _section(
 ) -> _Section:
     title = heading.text if heading else ""
     return _Section(
+        document=document.name,
         title=document.title,
         heading=title,
         url=f"{page.url}#{heading.anchor}" if heading else page.url,
@@ -152,6 +155,7 @@ def _hit(section: _Section, words: Sequence[QueryWord], rarity: Mapping[str, flo
 
     best = max(section.sentences, key=value, default="")
     return DocHit(
+        section.document,
         section.title,
         _stretches(section.heading, words),
         section.url,

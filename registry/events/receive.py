@@ -75,7 +75,7 @@ def event_team(actor: Actor, named: str = "") -> Team:
         return find_team(named, actor)
     own = list(Team.objects.filter(pk__in=actor.team_ids).order_by("slug"))
     if len(own) != 1:
-        raise errors.EVENT_TEAM_REQUIRED.refusal(teams=", ".join(map(str, own)) or "-").at("team")
+        raise errors.EVENT_TEAM_REQUIRED.refusal(teams=tuple(map(str, own)) or "-").at("team")
     return own[0]
 
 

@@ -31,7 +31,7 @@ def subscribe(team: Team, skill: Skill, event_type: str, mode: str, *, actor: Ac
     require(actor, Action.EVENTS, team=team)
     known = declared_event_types(skill)
     if event_type not in known:
-        types = ", ".join(known) or "-"
+        types = tuple(known) or "-"
         raise EVENT_UNDECLARED.refusal(skill=str(skill), type=event_type[:80], known=types).at("event_type")
     with transaction.atomic():
         found, _ = EventSubscription.objects.update_or_create(

@@ -130,7 +130,7 @@ def require_scope(actor: Actor, *actions: Action) -> None:
     needed = sorted(scope for scope in Scope if SCOPES[scope] & set(actions))
     if not needed:
         raise FORBIDDEN.refusal(action=actions[0].value)
-    raise TOKEN_SCOPE_MISSING.refusal(scopes=", ".join(sorted(actor.scopes)), needed=", ".join(needed))
+    raise TOKEN_SCOPE_MISSING.refusal(scopes=tuple(sorted(actor.scopes)), needed=tuple(needed))
 
 
 def may(

@@ -59,7 +59,7 @@ def issue(
     """
     _require_manager(owner, team, by)
     if not scopes or not set(scopes) <= set(Scope.values):
-        raise errors.TOKEN_SCOPE_UNKNOWN.refusal(scopes=", ".join(Scope.values)).at("scopes")
+        raise errors.TOKEN_SCOPE_UNKNOWN.refusal(scopes=tuple(Scope.values)).at("scopes")
     _check_expiry(expires_at)
     if team and not (owner.is_superuser or owner.memberships.filter(team=team).exists()):
         raise NOT_FOUND.refusal(what="team", name=team.slug)

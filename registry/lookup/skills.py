@@ -152,7 +152,7 @@ def _find_by_bare_slug(slug: str, actor: Actor) -> Skill:
     if not candidates:
         raise skill_not_found(slug)
     labels = sorted(str(skill) for skill in candidates)
-    shown = ", ".join(labels[:_MAX_CANDIDATES]) + (", …" if len(labels) > _MAX_CANDIDATES else "")
+    shown = (*labels[:_MAX_CANDIDATES], *(["…"] if len(labels) > _MAX_CANDIDATES else ()))
     raise errors.NAME_AMBIGUOUS.refusal(name=slug, candidates=shown)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from inspect import signature
 from typing import Generic, Literal, ParamSpec, overload
 
@@ -159,9 +160,15 @@ class Problem:
         }
 
 
+_LIST = gettext_noop("%(items)s, %(item)s")
+
+
 def _translated(name: str, value: object, translate: Callable[[str], str]) -> object:
+    """The value as the message shows it: translated, or the items of a list with the language's separator."""
     if isinstance(value, LazyMessage):
         return value.translated(translate)
+    if isinstance(value, list | tuple) and (texts := list(map(str, value))):
+        return reduce(lambda items, item: translate(_LIST) % {"items": items, "item": item}, texts)
     return translate(value) if name in _TRANSLATED and isinstance(value, str) and value else value
 
 

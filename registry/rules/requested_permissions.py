@@ -71,7 +71,7 @@ def _find_named_skill(name: str, team: Team | None, actor: Actor) -> Skill:
     if not found:
         raise NOT_FOUND.refusal(what="skill", name=name)
     if len(found) > 1:
-        raise NAME_AMBIGUOUS.refusal(name=name, candidates=", ".join(map(str, found)))
+        raise NAME_AMBIGUOUS.refusal(name=name, candidates=tuple(map(str, found)))
     return found[0]
 
 

@@ -62,11 +62,11 @@ def require_secrets(
         raise SECRET_WITHOUT_TEAM.refusal(version=str(version))
     if unset := [each.name for each in statuses if not each.is_set]:
         raise SECRET_NOT_SET.refusal(
-            names=", ".join(unset), version=str(version), team=str(team), page=_secrets_page(team, version)
+            names=tuple(unset), version=str(version), team=str(team), page=_secrets_page(team, version)
         )
     if missing := missing_secrets(statuses):
         raise SECRET_NOT_GRANTED.refusal(
-            names=", ".join(missing), version=str(version), team=str(team), page=_secrets_page(team, version)
+            names=tuple(missing), version=str(version), team=str(team), page=_secrets_page(team, version)
         )
     return {each.name: [each.grant, each.sealed_at] for each in statuses}
 

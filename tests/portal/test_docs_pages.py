@@ -9,9 +9,12 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from django.test import Client
 from django.urls import Resolver404, resolve
+from django.utils import translation
 
+from portal.pages.docs.error_areas import AREAS, area_named
 from portal.pages.docs.outline import _GROUPS, groups
 from portal.pages.docs.rendering import page_html
+from portal.pages.docs.titles import TITLES, title_of
 from registry.api.error_response import problem_response
 from registry.documentation.library import library
 from registry.documentation.search import search
@@ -189,8 +192,32 @@ def test_list_of_codes_has_an_anchor_and_a_link_for_each(browse):
     page = browse().get("/docs/reference/errors/")
     assert len(page.content) < MAX_PAGE_BYTES
     rows = [row for row in select(page, "li") if row.attributes.get("id") in CODES]
-    assert [row["id"] for row in rows] == sorted(CODES)
-    assert [row.select("a")[0]["href"] for row in rows] == [f"{name}/" for name in sorted(CODES)]
+    assert sorted(row["id"] for row in rows) == sorted(CODES)
+    assert [row.select("a")[0]["href"] for row in rows] == [f"{row['id']}/" for row in rows]
+
+
+def test_every_code_belongs_to_one_area():
+    assert sorted(name for area in AREAS for name in area.codes) == sorted(CODES)
+    assert all(area.codes for area in AREAS)
+
+
+def test_contents_of_the_codes_lead_to_the_areas_and_these_to_their_messages(browse):
+    page = browse().get("/docs/reference/errors/")
+    ids = {heading.attributes.get("id") for heading in select(page, "h2")}
+    assert [link["href"] for link in part(page, "contents").select("a")] == [
+        f"#area-{area.anchor}" for area in AREAS
+    ]
+    assert {f"area-{area.anchor}" for area in AREAS} <= ids
+    for area in parts(page, "area"):
+        answer = browse().get(f"/docs/reference/errors/?area={area['value']}")
+        assert len(answer.content) < MAX_PAGE_BYTES
+        shown = [row["code"] for row in select(answer, "li") if "data-code" in row.attributes]
+        assert shown == list(area_named(area["value"]).codes)
+
+
+def test_page_of_a_code_links_its_area(browse):
+    page = browse().get(f"/docs/reference/errors/{CODE}/")
+    assert select(page, "a", href="/docs/reference/errors/?area=versions")
 
 
 def test_page_of_a_code_is_translated_and_names_its_documents(browse):
@@ -228,6 +255,28 @@ def test_reader_of_chinese_is_told_that_documents_are_in_english(browse, languag
         assert len(parts(browse(language=language).get(path), "language-note")) == (language != "en")
     document = part(browse(language=language).get("/docs/start/"), "document")
     assert document["lang"] == "en"
+
+
+def test_every_document_has_a_chinese_title():
+    documents = library().documents
+    with translation.override("en"):
+        assert {name: str(title) for name, title in TITLES.items()} == {
+            name: document.title for name, document in documents.items()
+        }
+    with translation.override("zh-hans"):
+        assert [name for name, document in documents.items() if not is_chinese(title_of(document))] == []
+
+
+def test_chinese_pages_show_chinese_titles_and_find_documents_by_them(browse):
+    client = browse(language="zh-hans")
+    for path in ("/docs/", "/docs/howto/publish-a-skill/", "/docs/?q=idempotency"):
+        page = client.get(path)
+        in_text = [link for each in parts(page, "document") for link in each.select("a")]
+        links = [link for link in select(page, "a") if link["href"].startswith("/docs/howto/")]
+        shown = [link for link in links if link not in in_text and link.attributes.get("lang") != "en"]
+        assert [each.text for each in (*select(page, "h1"), *shown) if not is_chinese(each.text)] == []
+    found = part(client.get("/docs/", {"q": "轮换"}), "titled")
+    assert [link["href"] for link in found.select("a")] == ["/docs/howto/rotate-keys/"]
 
 
 def test_images_of_the_documents_are_served(browse):

@@ -143,11 +143,11 @@ def _require_change(actor: Actor, team: Team | None) -> None:
 
 def _apply(row: NotificationSubscription, options: SubscriptionOptions) -> None:
     if row.channel not in DeliveryChannel.values:
-        known = ", ".join(DeliveryChannel.values)
+        known = tuple(DeliveryChannel.values)
         raise errors.SUBSCRIPTION_KIND_UNKNOWN.refusal(value=row.channel[:80], known=known).at("channel")
     unknown = [kind for kind in options.kinds if kind not in NotificationKind.values]
     if unknown:
-        known = ", ".join(NotificationKind.values)
+        known = tuple(NotificationKind.values)
         raise errors.SUBSCRIPTION_KIND_UNKNOWN.refusal(value=unknown[0][:80], known=known).at("kinds")
     if not options.kinds:
         raise errors.SUBSCRIPTION_KINDS_MISSING.refusal().at("kinds")

@@ -168,7 +168,7 @@ def _runtime_mount(name: str) -> Mapping[str, Path]:
     if not name or runtime_list(name):
         return {}
     if name not in known or not Path(known[name]).is_dir():
-        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=", ".join(known_runtimes()))
+        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=tuple(known_runtimes()))
     return {"/runtime": Path(known[name])}
 
 

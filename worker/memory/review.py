@@ -120,7 +120,7 @@ def expire() -> int:
 
 def _validate(decision: ReviewDecision) -> ReviewDecision:
     if decision.type is not None and decision.type not in MemoryType.values:
-        raise MEMORY_FIELD_INVALID.refusal(allowed=", ".join(MemoryType.values)).at("type")
+        raise MEMORY_FIELD_INVALID.refusal(allowed=tuple(MemoryType.values)).at("type")
     if decision.importance is not None and not 1 <= decision.importance <= 5:
         raise MEMORY_FIELD_INVALID.refusal(allowed="1, 2, 3, 4, 5").at("importance")
     if decision.content is None:

@@ -89,7 +89,7 @@ def choose_entry(
         return named
     entries = find_entries(paths, manifest, profile, read)
     by_id = {entry.id: entry for entry in entries}
-    ids = ", ".join(by_id)
+    ids = tuple(by_id)
     if request.script in by_id:
         return by_id[request.script]
     if request.script is not None and (entries or direct_entries(paths, manifest, profile)):

@@ -89,5 +89,5 @@ def _with_action(
         return request
     known = actions.find_actions(read(entry.path), manifest)
     if len(known) != 1:
-        raise ACTION_REQUIRED.refusal(actions=", ".join(known) or "-").at("action")
+        raise ACTION_REQUIRED.refusal(actions=tuple(known) or "-").at("action")
     return replace(request, action=known[0])

@@ -95,6 +95,6 @@ def find_agent_skill(agent_role: str, skill_name: str, actor: Actor) -> Skill:
     if not own:
         raise NOT_FOUND.refusal(what="skill", name=f"{agent_role}/{skill_name}"[:200])
     if len(own) > 1:
-        names = ", ".join(map(str, own[:10]))
+        names = tuple(map(str, own[:10]))
         raise NAME_AMBIGUOUS.refusal(name=skill_name[:200], candidates=names)
     return own[0]

@@ -1,10 +1,13 @@
 """``manage.py document_errors``: writes docs/reference/errors.md from the declared codes."""
 
+import re
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.utils.translation import override
 
+from portal.pages.docs.error_areas import AREAS, ErrorArea
 from registry.packages.problems import CODES, Code
 
 PAGE = settings.BASE_DIR / "docs" / "reference" / "errors.md"
@@ -19,13 +22,28 @@ show their severity. *Retryable* means that the same request can succeed later. 
 
     .venv/bin/python manage.py api GET /api/v1/errors/NOT_FOUND
 
-| code | HTTP | message | remedy | retryable |
+## Areas
+
+"""
+TABLE = """| code | HTTP | message | remedy | retryable |
 |---|---|---|---|---|
 """
 
 
 def page() -> str:
-    return HEAD + "".join(_row(CODES[name]) for name in sorted(CODES))
+    with override("en"):
+        contents = "".join(f"- [{area.title}](#{_anchor(area)}): {len(area.codes)} codes\n" for area in AREAS)
+        return HEAD + contents + "".join(_section(area) for area in AREAS)
+
+
+def _anchor(area: ErrorArea) -> str:
+    """The id that GitHub gives the heading of the area."""
+    return re.sub(r"[^\w\- ]", "", str(area.title).lower()).replace(" ", "-")
+
+
+def _section(area: ErrorArea) -> str:
+    rows = "".join(_row(CODES[name]) for name in area.codes)
+    return f"\n## {area.title}\n\n{area.about}\n\n{TABLE}{rows}"
 
 
 def _row(code: Code[...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.http import Http404
@@ -22,6 +23,10 @@ def code_entry(name: str) -> CodeEntry:
     if name not in CODES:
         raise Http404
     return _entry(CODES[name])
+
+
+def entries_of(names: Iterable[str]) -> list[CodeEntry]:
+    return [_entry(CODES[name]) for name in names]
 
 
 def find_codes(query: str, *, limit: int | None = None) -> list[CodeEntry]:

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from portal.pages.docs.titles import title_of
 from portal.presenters.content.punctuation import labelled
 from registry.documentation.library import ERRORS, DocLibrary, DocPage, Document
 
@@ -85,6 +86,19 @@ def groups(library: DocLibrary) -> list[DocGroup]:
     return [group for group in found if group.entries]
 
 
+def with_title(query: str, library: DocLibrary) -> list[IndexEntry]:
+    """The documents whose title in the reader's language, other than English, contains all words."""
+    words = query.casefold().split()
+    entries = (entry for group in groups(library) for entry in group.entries if entry.document)
+    return [
+        entry
+        for entry in entries
+        if entry.document
+        and entry.title != entry.document.title
+        and all(word in str(entry.title).casefold() for word in words)
+    ]
+
+
 def _take(names: Sequence[str], documents: dict[str, Document]) -> Iterator[IndexEntry]:
     for name in names:
         document = documents.pop(name, None) or documents.pop(f"howto/{name}", None)
@@ -93,7 +107,7 @@ def _take(names: Sequence[str], documents: dict[str, Document]) -> Iterator[Inde
 
 
 def _entry(document: Document) -> IndexEntry:
-    return IndexEntry(document.title, document.url, document)
+    return IndexEntry(title_of(document), document.url, document)
 
 
 def group_of(page: DocPage, groups: Iterable[DocGroup]) -> DocGroup:
@@ -119,5 +133,5 @@ def neighbors(page: DocPage, groups: Iterable[DocGroup]) -> tuple[IndexEntry | N
 def page_title(document: Document, page: DocPage) -> str:
     """The document's title, and on its further pages also that of the first section."""
     if page is document.pages[0]:
-        return document.title
-    return labelled(document.title, page.headings[0].text)
+        return title_of(document)
+    return labelled(title_of(document), page.headings[0].text)

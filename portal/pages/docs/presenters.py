@@ -10,6 +10,7 @@ from typing import Any
 
 from portal.pages.docs.outline import IndexEntry, group_of, groups, neighbors, page_title
 from portal.pages.docs.rendering import page_html
+from portal.pages.docs.titles import title_of
 from registry.documentation.library import DocHeading, DocLibrary, DocPage, Document
 
 
@@ -32,6 +33,7 @@ def contents_of(page: DocPage, library: DocLibrary) -> dict[str, Any]:
     return {
         "title": page_title(document, page),
         "document": document,
+        "document_title": title_of(document),
         "page": page,
         "group": group_of(page, shown),
         "html": page_html(library, page),

@@ -9,12 +9,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from portal.pages.docs.error_codes import code_entry, find_codes
-from portal.pages.docs.outline import groups
+from portal.pages.docs.error_areas import AREAS, area_named, area_of
+from portal.pages.docs.error_codes import code_entry, entries_of, find_codes
+from portal.pages.docs.outline import groups, with_title
 from portal.pages.docs.presenters import contents_of, mentions_of
+from portal.pages.docs.titles import title_of
 from registry.documentation.library import library
 from registry.documentation.search import MAX_QUERY, search
-from registry.packages.problems import CODES
 
 _CODES_SHOWN = 5  # in the results of a search in all documents
 _IMAGE_TYPES = {"webp": "image/webp", "png": "image/png", "svg": "image/svg+xml"}
@@ -27,7 +28,8 @@ def index(request: HttpRequest) -> HttpResponse:
     if not query:
         return render(request, "docs/index.html", {"groups": groups(documents)})
     codes = find_codes(query)
-    context: dict[str, Any] = {"query": query, "hits": search(query, documents)}
+    hits = [(title_of(documents.documents[hit.document]), hit) for hit in search(query, documents)]
+    context: dict[str, Any] = {"query": query, "hits": hits, "titled": with_title(query, documents)}
     context |= {"codes": codes[:_CODES_SHOWN], "all_codes": len(codes)}
     return render(request, "docs/search.html", context)
 
@@ -58,11 +60,14 @@ def image(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def error_codes(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:MAX_QUERY]
-    context = {"query": query, "found": find_codes(query), "names": [] if query else sorted(CODES)}
+    area = None if query else area_named(request.GET.get("area", ""))
+    found = entries_of(area.codes) if area else find_codes(query)
+    context = {"query": query, "found": found, "area": area, "areas": AREAS}
     return render(request, "docs/error_codes.html", context)
 
 
 @require_safe
 def error_code(request: HttpRequest, name: str) -> HttpResponse:
-    context = {"entry": code_entry(name), "mentions": mentions_of(name, library())}
+    entry = code_entry(name)
+    context = {"entry": entry, "area": area_of(name), "mentions": mentions_of(name, library())}
     return render(request, "docs/error_code.html", context)

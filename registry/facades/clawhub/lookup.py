@@ -42,7 +42,7 @@ def find_skill(slug: str, owner: str, actor: Actor) -> Skill:
     if not candidates:
         raise NOT_FOUND.refusal(what="skill", name=slug[:200])
     if len(candidates) > 1:
-        names = ", ".join(f"@{skill}" for skill in candidates[:_MAX_CANDIDATES])
+        names = tuple(f"@{skill}" for skill in candidates[:_MAX_CANDIDATES])
         raise NAME_AMBIGUOUS.refusal(name=slug, candidates=names)
     return candidates[0]
 

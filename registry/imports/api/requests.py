@@ -79,7 +79,7 @@ def read_import_request(request: Request, actor: Actor) -> tuple[dict[str, Any],
             body = b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_REQUEST_BYTES))
             return read_body(ImportRequest, bodies.strict_json(body)), None
         if kind not in ARCHIVES:
-            accepted = ", ".join((JSON, *ARCHIVES, bodies.FORM_TYPE))
+            accepted = (JSON, *ARCHIVES, bodies.FORM_TYPE)
             raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=accepted)
     if "team" not in query:
         raise TEAM_REQUIRED.refusal().at("team")

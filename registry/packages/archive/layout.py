@@ -83,7 +83,7 @@ def _find_skill(paths: list[str], *, repacked: bool) -> str:
         deeper = next((path for path in paths if path.split("/")[-1].lower() == "skill.md"), "")
         raise errors.SKILL_MISSING.refusal().at(printable(deeper))
     if len(candidates) > 1:
-        raise errors.SKILL_AMBIGUOUS.refusal(paths=", ".join(printable(path) for path in candidates[:5])).at(
+        raise errors.SKILL_AMBIGUOUS.refusal(paths=tuple(printable(path) for path in candidates[:5])).at(
             printable(candidates[1])
         )
     return candidates[0]

@@ -127,7 +127,7 @@ def find_template(name: str) -> SkillTemplate:
     for kind in TEMPLATES:
         if kind.name == name:
             return kind
-    raise KIND_UNKNOWN.refusal(kind=printable(name), kinds=", ".join(kind.name for kind in TEMPLATES)).at(
+    raise KIND_UNKNOWN.refusal(kind=printable(name), kinds=tuple(kind.name for kind in TEMPLATES)).at(
         "template"
     )
 

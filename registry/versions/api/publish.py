@@ -170,7 +170,7 @@ def _read_raw_body(request: Request, kind: str) -> bytes:
     if not bodies.content_length(request):
         raise UPLOAD_EMPTY.refusal()
     if kind not in ARCHIVES:
-        accepted = ", ".join((*ARCHIVES, bodies.FORM_TYPE))
+        accepted = (*ARCHIVES, bodies.FORM_TYPE)
         raise MEDIA_TYPE_UNSUPPORTED.refusal(type=kind[:100] or "-", accepted=accepted)
     return b"".join(bodies.body_chunks(request, limit=settings.SKILLQUAY_MAX_ARCHIVE_BYTES))
 

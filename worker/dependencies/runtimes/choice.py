@@ -58,7 +58,7 @@ def choose_runtime(version: Version, name: str, actor: Actor) -> None:
     if declared := declared_runtime(version):
         raise RUNTIME_DECLARED.refusal(runtime=declared).at("runtime")
     if name and runtime_list(name) is None:
-        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=", ".join(buildable_runtimes())).at("runtime")
+        raise RUNTIME_UNKNOWN.refusal(runtime=name, names=tuple(buildable_runtimes())).at("runtime")
     package = open_package(version.digest)
     with transaction.atomic():
         if name:

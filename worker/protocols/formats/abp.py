@@ -38,11 +38,9 @@ def resolve_tool(manifest: Manifest, request: Request) -> Request:
     if request.tool is None and not names:
         raise errors.TOOLS_UNDECLARED.refusal().at("tool")
     if request.tool is None and len(names) > 1:
-        raise errors.TOOL_REQUIRED.refusal(names=", ".join(names)).at("tool")
+        raise errors.TOOL_REQUIRED.refusal(names=names).at("tool")
     if request.tool is not None and request.tool not in names:
-        raise errors.TOOL_UNKNOWN.refusal(tool=ascii(request.tool[:80]), names=", ".join(names) or "-").at(
-            "tool"
-        )
+        raise errors.TOOL_UNKNOWN.refusal(tool=ascii(request.tool[:80]), names=names or "-").at("tool")
     return replace(request, tool=request.tool or names[0])
 
 

@@ -128,7 +128,7 @@ def _require_kernel_limits(tier: Tier, job: Job, site: SandboxSettings) -> None:
     """Raises KERNEL_LIMITS_UNAVAILABLE if the watchdog alone would enforce a limit of this job."""
     polled = [limit for limit, how in planned_enforcement(tier, job, site).items() if how == WATCHDOG]
     if polled:
-        raise KERNEL_LIMITS_UNAVAILABLE.refusal(limits=", ".join(polled))
+        raise KERNEL_LIMITS_UNAVAILABLE.refusal(limits=tuple(polled))
 
 
 def choose(site: SandboxSettings, tier: str | None = None) -> Tier:

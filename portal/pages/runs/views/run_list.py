@@ -81,7 +81,7 @@ def _saved_views(filters: RunFilter, views: Sequence[SavedRunView]) -> dict[str,
 
 
 def _refuse_unknown(request: ActorRequest, unknown: list[str], filters: RunFilter) -> HttpResponseBase:
-    problem = QUERY_UNKNOWN.problem(field=unknown[0][:80], known=", ".join(filters.fields))
+    problem = QUERY_UNKNOWN.problem(field=unknown[0][:80], known=tuple(filters.fields))
     context = {
         "problem": problem.document(gettext),
         "without_unknown": _address(request, **dict.fromkeys(unknown)),
