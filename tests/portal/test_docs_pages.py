@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from django.utils import translation
 
-from portal.pages.docs.error_areas import AREAS, area_named
+from portal.pages.docs.error_areas import AREAS
 from portal.pages.docs.outline import _GROUPS, groups
 from portal.pages.docs.rendering import page_html
 from portal.pages.docs.titles import TITLES, title_of
@@ -208,11 +208,11 @@ def test_contents_of_the_codes_lead_to_the_areas_and_these_to_their_messages(bro
         f"#area-{area.anchor}" for area in AREAS
     ]
     assert {f"area-{area.anchor}" for area in AREAS} <= ids
-    for area in parts(page, "area"):
-        answer = browse().get(f"/docs/reference/errors/?area={area['value']}")
+    for area in AREAS:
+        assert part(page, "area", value=area.anchor)
+        answer = browse().get(f"/docs/reference/errors/?area={area.anchor}")
         assert len(answer.content) < MAX_PAGE_BYTES
-        shown = [row["code"] for row in select(answer, "li") if "data-code" in row.attributes]
-        assert shown == list(area_named(area["value"]).codes)
+        assert [row["code"] for row in select(answer, "li") if "data-code" in row.attributes] == [*area.codes]
 
 
 def test_page_of_a_code_links_its_area(browse):

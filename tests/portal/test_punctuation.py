@@ -11,6 +11,7 @@ from django.template import Context, Template
 from django.utils import timezone, translation
 
 from portal.presenters.content.punctuation import close_up
+from registry.api.errors import QUERY_UNKNOWN
 from registry.models import User
 from tests.demo.pages import demo_pages, fill_records
 from tests.demo.seed import seed
@@ -104,6 +105,13 @@ def test_chinese_pages_have_full_width_punctuation_without_spaces(browse):
 )
 def test_close_up_keeps_only_the_spaces_of_the_language(html, expected):
     assert close_up(html) == expected
+
+
+@pytest.mark.parametrize(("language", "expected"), [("en", "a, b, c"), ("zh-hans", "a、b、c")])
+def test_list_in_an_error_has_the_separator_of_the_language(language, expected):
+    problem = QUERY_UNKNOWN.problem(field="x", known=("a", "b", "c"))
+    with translation.override(language):
+        assert expected in problem.remedy(translation.gettext) + problem.message(translation.gettext)
 
 
 def test_age_in_chinese_counts_days_as_all_other_texts_do():

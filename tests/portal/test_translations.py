@@ -145,10 +145,11 @@ def _marked_text(node: ast.AST) -> tuple[str, str] | None:
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
         return None
     size = 2 if node.func.id in _MARKS_WITH_CONTEXT else 1 if node.func.id in _MARKS else 0
-    texts = [each.value for each in node.args[:size] if isinstance(each, ast.Constant)]
-    if not size or len(texts) < size or not all(isinstance(text, str) for text in texts):
+    values = [each.value for each in node.args[:size] if isinstance(each, ast.Constant)]
+    texts = [value for value in values if isinstance(value, str)]
+    if not size or len(texts) < size:
         return None
-    return ("", *texts)[-2:]
+    return texts[-2] if size == 2 else "", texts[-1]
 
 
 def _texts_of_templates():

@@ -18,6 +18,7 @@ from portal.forms.errors import add_refusals, show_refusals
 from portal.forms.resumable_uploads import attach_uploads
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
 from portal.pages.imports.forms import ImportForm, OutcomeFilter
+from portal.pages.imports.presenters import option_texts
 from registry.core.sql import evaluate
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -149,6 +150,7 @@ def _rows(sources: Sequence[Source], actor: Actor) -> list[dict[str, Any]]:
     return [
         {
             "source": source,
+            "options": option_texts(source),
             "last": (report := by_source.get(source.pk)),
             "counts": [
                 (outcome, number)
@@ -179,6 +181,7 @@ def _context(request: ActorRequest, report: Import) -> dict[str, Any]:
     return {
         "report": report,
         "source": report.source,
+        "options": option_texts(report.source),
         "phase": phase,
         "done": report.processed if phase == "publishing" else report.checked,
         "ended": report.status in _ENDED,

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 from django.utils.translation import pgettext
 
-_WIDE = "，。：；、？！（）"
+_STOPS = "，。：；、？！"
 _GAP = re.compile(
-    rf"(?<=[{_WIDE}])(?:<[^>]*>|\s)+"  # after full-width punctuation
-    rf"|\s(?:<[^>]*>|\s)*(?=[{_WIDE}])"
+    rf"(?<=[{_STOPS}])(?:<[^>]*>|\s)+"
+    rf"|\s(?:<[^>]*>|\s)*(?=[{_STOPS}（）])"
     r"|[ \t]*\n\s*(?=[:,])"  # between the lines of a template
 )
 _TAG = re.compile(r"<[^>]*>")
