@@ -7,7 +7,7 @@ TARGET_NOT_EMPTY = declare("TARGET_NOT_EMPTY", lambda: ..., http=409)(
 )
 OTHER_COPY_UNFINISHED = declare("OTHER_COPY_UNFINISHED", lambda *, source: ..., http=409)(
     _("Can't copy into the target: it contains an unfinished copy of another source (%(source)s)."),
-    _("Repeat the command for that source, or create an empty database."),
+    _("Run the same command for that source again, or use an empty database as the target."),
 )
 BACKUP_UNREADABLE = declare("BACKUP_UNREADABLE", lambda *, path: ..., http=422)(
     _("%(path)s is not a complete backup."),

@@ -15,11 +15,11 @@ from worker.protocols.formats.traces import MAX_CONTENT_LENGTH
 
 _SINCE = {"24h": timedelta(hours=24), "7d": timedelta(days=7), "30d": timedelta(days=30)}
 _IMPORTANCE = [
-    ("1", _("1 of 5: temporary")),
-    ("2", _("2 of 5: short-term")),
-    ("3", _("3 of 5: medium-term")),
-    ("4", _("4 of 5: long-term")),
-    ("5", _("5 of 5: essential")),
+    ("1", _("Importance 1 of 5: temporary")),
+    ("2", _("Importance 2 of 5: short-term")),
+    ("3", _("Importance 3 of 5: medium-term")),
+    ("4", _("Importance 4 of 5: long-term")),
+    ("5", _("Importance 5 of 5: essential")),
 ]
 
 

@@ -69,7 +69,7 @@ CASES_INVALID = declare("CASES_INVALID", lambda *, reason: ..., severity="warnin
     _("Write the list `cases` as described in docs/reference/packages.md."),
 )
 SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(
-    _("`%(where)s` must describe an object, because inputs are named."),
+    _("`%(where)s` must be a schema of type `object`, because each input has a name."),
     _("Use `type: object` with `properties`."),
 )
 PROBLEMS_OMITTED = declare("PROBLEMS_OMITTED", lambda *, code, limit: ..., severity="notice")(

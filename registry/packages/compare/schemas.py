@@ -188,7 +188,7 @@ class _SchemaWalk:
                 yield self._change("compatible", path, LazyMessage(_("Changed: %(name)s."), name=name))
             else:
                 reason = LazyMessage(
-                    _("The keyword %(name)s changed; the effect on callers is unknown."), name=name
+                    _("The schema keyword %(name)s changed; the effect on callers is unknown."), name=name
                 )
                 yield self._change("unclear", path, reason)
 

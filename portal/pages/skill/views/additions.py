@@ -23,7 +23,10 @@ def change(request: ActorRequest, team: str, slug: str, number: str) -> HttpResp
     present = [(row["kind"], row["name"]) for row in version.additions]
     with show_refusals(request):
         set_additions(version, [*(each for each in present if each not in remove), *add], request.actor)
-        messages.success(request, _("Additions saved. Runs with new permissions may need approval."))
+        messages.success(
+            request,
+            _("Saved the added libraries, hosts and secrets. Runs with new permissions may need approval."),
+        )
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 
