@@ -27,7 +27,7 @@ HOME_SENTENCES: dict[str, str | Promise] = {
     "skill.deprecate": _("%(user)s deprecated %(target)s"),
     "skill.undeprecate": _("%(user)s ended the deprecation of %(target)s"),
     "skill.rename": _("%(user)s renamed %(target)s"),
-    "skill.merge": _("%(user)s merged %(target)s"),
+    "skill.merge": _("%(user)s merged %(target)s into another skill"),
     "skill.visibility": _("%(user)s changed the visibility of %(target)s"),
     "channel.set": _("%(user)s moved a channel of %(target)s"),
     "channel.remove": _("%(user)s removed a channel of %(target)s"),

@@ -63,6 +63,16 @@ def test_chinese_addresses_the_reader_politely(entries):
     assert familiar == []
 
 
+def test_chinese_has_one_rule_for_spaces_and_punctuation(entries):
+    """A space between Chinese and Latin letters or digits; full-width punctuation without spaces."""
+    han, wide = "[\u4e00-\u9fff]", "[，。：；、？！（）“”]"
+    wrong = re.compile(
+        rf"{han}[A-Za-z0-9`]|[A-Za-z0-9`]{han}|{wide} | {wide}|{han} {han}|{han}[,:;?!()]|[,:;?!()]{han}"
+    )
+    texts = [entry.get("msgstr") or entry["msgstr[0]"] for entry in entries]
+    assert [text for text in texts if wrong.search(_PLACES.sub("%", text))] == []
+
+
 def test_what_is_put_into_a_text_is_put_into_its_translation(entries):
     for entry in entries:
         source = entry.get("msgid_plural") or entry["msgid"]
