@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django import template
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from portal.presenters.content import markdown
 from portal.presenters.results import Node
@@ -19,9 +19,9 @@ def step_time(value: float | None) -> str:
     """A step's duration in milliseconds as text; below one second as ``250 ms``."""
     if value is None or round(value) >= 1000:
         return milliseconds(value)
-    if 0 < value < 0.05:
-        return "< 0.1 ms"
-    return f"{value:.0f} ms" if round(value, 1) >= 10 else f"{value:.1f} ms"
+    digits = 0 if round(value, 1) >= 10 else 1
+    number = "< 0.1" if 0 < value < 0.05 else f"{value:.{digits}f}"
+    return pgettext("milliseconds", "%(n)s ms") % {"n": number}
 
 
 @register.simple_tag(takes_context=True)
