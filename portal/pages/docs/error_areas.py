@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 
 from django.utils.functional import Promise
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
@@ -26,6 +27,13 @@ class ErrorArea:
     def codes(self) -> tuple[str, ...]:
         """The names of the codes in alphabetical order."""
         return _declared(self.rooms)
+
+    @property
+    def items(self) -> SafeString:
+        """The codes as items of a list, each with its id and a link, without quotes and end tags that HTML
+        allows to omit: the page has hundreds of them.
+        """
+        return mark_safe("".join(f'<li id={name}><a href="{name}/">{name}</a>' for name in self.codes))
 
 
 AREAS = (
