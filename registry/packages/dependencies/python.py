@@ -176,7 +176,9 @@ def _find_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
             yield numbers[start], "\n".join(text_lines[start + 1 : end])
 
 
-_NO_BLOCK = gettext_noop("the block is not valid TOML, or its `dependencies` is not a list of strings")
+_NO_BLOCK = gettext_noop(
+    "the `# /// script` block is not valid TOML, or its `dependencies` is not a list of strings"
+)
 _NO_VERSIONS = gettext_noop("it is not a valid Python version specifier")
 _NO_REQUIREMENT = gettext_noop("it is not a package name with a version specifier")
 
