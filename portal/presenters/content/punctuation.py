@@ -21,12 +21,12 @@ def listed(items: Iterable[object]) -> str:
 
 def labelled(label: object, value: object) -> str:
     """The value after its label, such as "Status: failed"."""
-    return f"{label}{pgettext('label', ': ')}{value}"
+    return str(label) + pgettext("label", ": ") + str(value)
 
 
 def with_aside(text: object, aside: object) -> str:
     """The text followed by the aside in parentheses, such as "Docs (docs)"."""
-    return f"{text}{pgettext('aside', ' (%s)') % aside}"
+    return str(text) + pgettext("aside", " (%s)") % aside
 
 
 def sentences(texts: Iterable[object]) -> str:
