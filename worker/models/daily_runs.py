@@ -94,7 +94,14 @@ class DailyRuns(models.Model):
 
     class Meta:
         # Without a condition: SQLite would compile a statement again each time that TOTAL_KEY is bound to it.
-        indexes = [models.Index(fields=["skill", "team_key", "day"], name="daily_runs_total")]
+        indexes = [
+            models.Index(fields=["skill", "team_key", "day"], name="daily_runs_total"),
+            models.Index(  # covers the number of a version's runs that a reader can read
+                fields=["skill", "version_number", "team_key", "caller_key", "runs"],
+                name="daily_runs_readers",
+            ),
+            models.Index(fields=["skill", "version_number"], name="daily_runs_hosts", condition=~Q(hosts={})),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=[

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, QuerySet, Sum
 
 from registry.additions.additions import effective_manifest
-from registry.core.sql import Reads, prepared, reader
+from registry.core.sql import Reads, aggregate_rows, prepared, reader
 from registry.identity.actors import Actor
 from registry.models import Version
 from worker.models import DailyRuns, Run, RunQuerySet
@@ -20,7 +20,7 @@ from worker.sandbox.egress.allowed_hosts import parse_allowlist
 
 MAX_RUNS = 500  # newest runs that are read for secrets and other skills
 MAX_HOSTS = 100
-_HostRow = tuple[dict[str, tuple[int, int]], int, int]
+_HostRow = tuple[dict[str, tuple[int, int]], int]
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,11 @@ def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermis
     manifest = effective_manifest(version)
     key = (actor, version.skill_id, version.number)
     granted, called = _grants(*key), _called_skills(*key)
-    counted = _total_hosts(*key[1:]) if reads_all_runs(actor) else _readable_hosts(*key)
-    yield granted, called, counted
-    runs, hosts = _hosts(counted)
+    of_all = reads_all_runs(actor)
+    runs = _total_runs(*key[1:]) if of_all else _readable_runs(*key)
+    connected = _total_hosts(*key[1:]) if of_all else _readable_hosts(*key)
+    yield granted, called, runs, connected
+    hosts = _hosts(connected)
     secrets = Counter[str]()
     for grants, times in granted:
         secrets.update(dict.fromkeys(grants.get("secrets", {}), times))
@@ -67,7 +69,7 @@ def observed_permissions(version: Version, actor: Actor) -> Reads[ObservedPermis
     rows = [*_host_rows(manifest.security.network_allowlist, hosts)]
     rows += _rows("secret", manifest.security.secrets, secrets)
     rows += _rows("skill", manifest.requires, skills)
-    return ObservedPermissions(version.number, runs, tuple(rows))
+    return ObservedPermissions(version.number, next(iter(runs), None) or 0, tuple(rows))
 
 
 def _newest(actor: Actor, skill: int, number: str) -> RunQuerySet:
@@ -90,29 +92,46 @@ def _called_skills(actor: Actor, skill: int, number: str) -> QuerySet[Run, tuple
 
 
 @prepared
+def _total_runs(skill: int, number: str) -> QuerySet[DailyRuns, int]:
+    return _runs(DailyRuns.objects.totals(), skill, number)
+
+
+@prepared
+def _readable_runs(actor: Actor, skill: int, number: str) -> QuerySet[DailyRuns, int]:
+    return _runs(DailyRuns.objects.readable_by(actor), skill, number)
+
+
+@prepared
 def _total_hosts(skill: int, number: str) -> QuerySet[DailyRuns, _HostRow]:
-    return _grouped(DailyRuns.objects.totals().filter(skill_id=skill, version_number=number))
+    return _different_hosts(DailyRuns.objects.totals(), skill, number)
 
 
 @prepared
 def _readable_hosts(actor: Actor, skill: int, number: str) -> QuerySet[DailyRuns, _HostRow]:
-    return _grouped(DailyRuns.objects.readable_by(actor).filter(skill_id=skill, version_number=number))
+    return _different_hosts(DailyRuns.objects.readable_by(actor), skill, number)
 
 
-def _grouped(days: QuerySet[DailyRuns]) -> QuerySet[DailyRuns, Any]:
-    """Different ``hosts`` with their number of runs and of rows: most days of most callers have none."""
-    return days.order_by().values_list("hosts").annotate(Sum("runs"), Count("pk"))
+def _runs(days: QuerySet[DailyRuns], skill: int, number: str) -> QuerySet[DailyRuns, Any]:
+    of_version = days.filter(skill_id=skill, version_number=number)
+    return aggregate_rows(of_version, number=Sum("runs")).values_list("number", flat=True)
 
 
-def _hosts(rows: Iterable[_HostRow]) -> tuple[int, dict[str, list[int]]]:
-    runs, total = 0, dict[str, list[int]]()
-    for hosts, number, times in rows:
-        runs += number
+def _different_hosts(days: QuerySet[DailyRuns], skill: int, number: str) -> QuerySet[DailyRuns, Any]:
+    """Different ``hosts`` with their number of rows. Most days of most callers have none; the others are read
+    from the index ``daily_runs_hosts``.
+    """
+    connected = days.filter(skill_id=skill, version_number=number).exclude(hosts={})
+    return connected.order_by().values_list("hosts").annotate(Count("pk"))
+
+
+def _hosts(rows: Iterable[_HostRow]) -> dict[str, list[int]]:
+    total = dict[str, list[int]]()
+    for hosts, times in rows:
         for host, (allowed, refused) in hosts.items():
             sums = total.setdefault(host, [0, 0])
             sums[0] += allowed * times
             sums[1] += refused * times
-    return runs, total
+    return total
 
 
 def _host_rows(declared: Iterable[str], hosts: Mapping[str, list[int]]) -> Iterator[ObservedAccess]:

@@ -24,7 +24,7 @@ Value = str | int | float | datetime | date
 _FIRST_DATE = datetime(7999, 1, 1, tzinfo=UTC)
 _FIRST_INTEGER = 2_000_000_000
 _INTEGER_MARK = re.compile(r"(20000\d{5})")
-_NAME = re.compile(r"[a-z_]{1,40}")  # needs no escapes as a text in a statement
+_NAME = re.compile(r"[a-z_{}]{1,40}")  # needs no escapes as a text in a statement
 _TIME = re.compile(r"\d{4}-\d\d-\d\d( .*)?")
 
 
