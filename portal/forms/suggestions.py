@@ -8,10 +8,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from registry.core.sql import evaluate
 from registry.identity.actors import Actor
 from registry.models import Skill
 
 MAX_SUGGESTIONS = 100
+_MAX_TEAMS = 10
 
 
 class SuggestionInput(forms.TextInput):
@@ -38,10 +40,12 @@ def suggest(form: forms.BaseForm, name: str, values: Iterable[str | tuple[str, s
 
 def visible_skills(actor: Actor) -> list[str]:
     """Addresses of skills to suggest: the newest of the actor's teams, then the newest of others."""
-    rows = Skill.objects.discoverable_by(actor).order_by("-pk").values_list("team__slug", "slug")
-    own = list(rows.filter(team_id__in=actor.team_ids)[:MAX_SUGGESTIONS])
+    rows = Skill.objects.discoverable_by(actor).order_by("-pk").values_list("pk", "team__slug", "slug")
+    of_teams = [rows.filter(team_id=key)[:MAX_SUGGESTIONS] for key in sorted(actor.team_ids)[:_MAX_TEAMS]]
+    evaluate(*of_teams)  # each along an index; of all teams together, all skills would be sorted
+    own = sorted((row for of_team in of_teams for row in of_team), reverse=True)[:MAX_SUGGESTIONS]
     others = [] if len(own) == MAX_SUGGESTIONS else rows[:MAX_SUGGESTIONS]
-    return [f"{team}/{slug}" for team, slug in dict.fromkeys([*own, *others])]
+    return [f"{team}/{slug}" for _key, team, slug in dict.fromkeys([*own, *others])]
 
 
 def teams_of(skills: Iterable[str]) -> list[str]:
