@@ -22,6 +22,26 @@ class _Columns(Protocol):
     def columns(self) -> Iterable[ChartColumn]: ...
 
 
+class _Bar(Protocol):
+    @property
+    def x(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+class _Trend(Protocol):
+    @property
+    def bars(self) -> Iterable[_Bar]: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def height(self) -> int: ...
+
+
 class _Line(Protocol):
     @property
     def tone(self) -> str: ...
@@ -52,6 +72,23 @@ def chart_points(lines: Iterable[_Line], url: str) -> SafeString:
         for tone, found in by_tone.items()
     )
     return mark_safe("".join(groups))
+
+
+@register.simple_tag
+def trend(shown: _Trend | None) -> SafeString:
+    """The trend as SVG: a bar per day, with its value on hover; all values are the name of the drawing."""
+    if shown is None:
+        return mark_safe("")
+    wide, high = shown.width, shown.height
+    days = "".join(
+        f'<path d="M{bar.x} 0h7v{high}h-7z"><title>{escape(bar.text)}</title></path>' for bar in shown.bars
+    )
+    bars = "".join(f"M{bar.x + 1} {high}v-{bar.height}h5v{bar.height}z" for bar in shown.bars)
+    return mark_safe(
+        f'<svg class="lone bad" width="{wide}" height="{high}" role="img" aria-label="{escape(shown.text)}">'
+        f'<path class="grid" d="M0 {high - 0.5}h{wide}"/><path fill="currentColor" d="{bars}"/>'
+        f'<g fill="none" pointer-events="all">{days}</g></svg>'
+    )
 
 
 def _area(column: ChartColumn) -> str:

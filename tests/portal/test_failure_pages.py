@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from tests.factories.runs import add_log, make_hostile_run, make_run
 from tests.pages import part, parts, select
 from worker.core.errors import WORKER_LOST
 from worker.failures.recount import group_earlier_runs
-from worker.models import ErrorGroup
+from worker.models import ErrorGroup, Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2", "P6")]
 
@@ -147,9 +150,63 @@ def test_list_has_pages_and_ignores_invalid_positions(browse, alice, private, te
         assert browse(alice).get("/failures/", {"after": after}).status_code == 200
 
 
-@pytest.mark.parametrize(("path", "most"), [("/failures/", 9), ("/failures/{}/", 15)])
+@pytest.mark.parametrize(("path", "most"), [("/failures/", 8), ("/failures/{}/", 15)])
 def test_page_takes_few_queries(browse, alice, group, path, most, django_assert_max_num_queries):
     page = browse(alice)
     page.get("/failures/")
     with django_assert_max_num_queries(most):
         assert page.get(path.format(group.uid)).status_code == 200
+
+
+def test_trend_has_a_bar_with_its_value_for_each_day_with_failures(browse, alice, private, team, run, group):
+    older = make_run(private.latest, alice, team, status="failed", failure_code="SCRIPT_FAILED")
+    for days in (3, 20):
+        Run.objects.filter(pk=older.pk).update(
+            error_key=group.key, finished_at=timezone.now() - timedelta(days=days)
+        )
+        trend = part(browse(alice).get("/failures/"), "trend")
+        (svg,) = trend.tags("svg")
+        titles = [title.text for title in svg.tags("title")]
+        assert trend["value"] == str(len(titles)) == ("2" if days == 3 else "1")
+        assert svg["role"] == "img"
+        assert all(title in svg["aria-label"] for title in titles)
+    assert titles == [f"{timezone.now():%Y-%m-%d}: 1"]
+
+
+def test_selected_groups_are_assigned_resolved_and_reopened_together(browse, alice, bob, private, team):
+    for cause in "abc":
+        row = {"type": cause, "message": "", "file": "", "line": None}
+        make_run(private.latest, alice, team, status="failed", failure_code="SCRIPT_FAILED", cause=row)
+    assert sum(group_earlier_runs()) == 3
+    page = browse(alice)
+    boxes = select(page.get("/failures/"), "input", name="group")
+    chosen = [box["value"] for box in boxes][:2]
+
+    def change(**fields):
+        answer = page.post("/failures/act/", {"group": chosen, **fields}, follow=True)
+        return part(answer, "message"), ErrorGroup.objects.filter(uid__in=chosen)
+
+    message, groups = change(action="assign", user="bob")
+    assert message["kind"] == "success"
+    assert [each.assigned_to for each in groups] == [bob, bob]
+    message, groups = change(action="resolve")
+    assert {(each.state, each.resolved_in) for each in groups} == {("resolved", private.latest.number)}
+    message, groups = change(action="assign", user="charlie")
+    assert message["code"] == "ERROR_GROUP_ASSIGNEE_INVALID"
+    assert [each.assigned_to for each in groups] == [bob, bob]
+    message, groups = change(action="assign")
+    assert message["kind"] == "error"
+    message, groups = change(action="assign", user="-")
+    assert [each.assigned_to for each in groups] == [None, None]
+    message, groups = change(action="reopen")
+    assert {each.state for each in groups} == {"open"}
+    assert ErrorGroup.objects.exclude(uid__in=chosen).get().state == "open"
+
+
+def test_only_maintainers_select_and_change_groups(browse, bob, charlie, group):
+    assert not select(browse(bob).get("/failures/"), "input", name="group")
+    for person in (bob, charlie):
+        answer = browse(person).post("/failures/act/", {"group": group.uid, "action": "resolve"}, follow=True)
+        assert part(answer, "message")["kind"] == "error"
+        group.refresh_from_db()
+        assert group.state == "open"

@@ -17,6 +17,7 @@ from worker.failures.groups import GroupFilter
 from worker.models import ErrorGroup, ErrorGroupState
 
 _MAX_VERSIONS = 50
+_MAX_ASSIGNEES = 500
 
 
 class GroupFilterForm(FilterForm):
@@ -45,11 +46,11 @@ class GroupFilterForm(FilterForm):
             assigned_to_me=given.get("mine", False),
         )
 
-    def suggest_skills(self, groups: Iterable[ErrorGroup], actor: Actor) -> None:
+    def suggest_skills(self, groups: Iterable[ErrorGroup], actor: Actor) -> Reads[None]:
         """Suggests the skills of ``groups``, and those of the newest groups of the actor's teams."""
         names = ("skill__team__slug", "skill__slug")
         newest = ErrorGroup.objects.filter(skill__team_id__in=actor.team_ids).order_by("-last_seen", "-uid")
-        own = newest.values_list(*names)[: 5 * MAX_SUGGESTIONS]
+        yield (own := newest.values_list(*names)[: 5 * MAX_SUGGESTIONS])
         suggested = [*(str(group.skill) for group in groups), *(f"{team}/{slug}" for team, slug in own)]
         self.fields["skill"].suggest(suggested)  # type: ignore[attr-defined]
 
@@ -63,8 +64,10 @@ def version_numbers(group: ErrorGroup) -> Reads[Sequence[str]]:
 
 
 @reader
-def assignees(group: ErrorGroup) -> Reads[Sequence[str]]:
-    """The names of the active members of the skill's team."""
-    members = Membership.objects.filter(team=group.skill.team_id, user__is_active=True)
-    yield (names := members.order_by("user__username").values_list("user__username", flat=True))
-    return list(names)
+def assignees(groups: Iterable[ErrorGroup]) -> Reads[Sequence[str]]:
+    """The names of the active members of the teams of the groups' skills."""
+    teams = {group.skill.team_id for group in groups}
+    members = Membership.objects.filter(team__in=teams, user__is_active=True)
+    names = members.order_by("user__username").values_list("user__username", flat=True).distinct()
+    yield (listed := names[:_MAX_ASSIGNEES])
+    return list(listed)

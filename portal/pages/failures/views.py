@@ -13,7 +13,9 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
+from portal.pages.failures.bulk import MAX_SELECTED
 from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
+from portal.pages.failures.presenters import first_day, trend_of
 from portal.pages.runs.presenters import log as run_log
 from portal.pages.runs.presenters.failure import error_lines
 from portal.presenters.explanations import explain, failure_text, group_pattern, group_title
@@ -31,10 +33,11 @@ from worker.failures.groups import (
     runs_of,
     versions_of,
 )
+from worker.failures.newest import failures_per_day
 from worker.models import ErrorGroup, Run
 from worker.run_views.cause import cause_of
 
-PAGE = 30
+PAGE = MAX_SELECTED
 _SHOWN_RUNS = 10
 _LOG_LINES = 10
 _OFFERED_VERSIONS = 20
@@ -48,8 +51,17 @@ def group_list(request: ActorRequest) -> HttpResponse:
     after = _position(request.GET.get("after", ""))
     found = list_groups(request.actor, form.chosen(), limit=PAGE + 1, after=after)
     views = found[:PAGE]
-    form.suggest_skills((view.group for view in views), request.actor)
+    groups = [view.group for view in views]
+    first = first_day()
+    days, people, _suggested = read_together(
+        failures_per_day.reads(groups, request.actor, first=first),
+        assignees.reads(view.group for view in views if view.may_change),
+        form.suggest_skills(groups, request.actor),
+    )
     context = {
+        "trends": {key: trend_of(found, first) for key, found in days.items()},
+        "assignees": people,
+        "may_select": any(view.may_change for view in views),
         "form": form,
         "views": views,
         "older": _older(request, views[-1]) if len(found) > PAGE else "",
@@ -72,7 +84,7 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
         versions_of.reads(found, actor),
         callers_of.reads(found, actor),
         version_numbers.reads(found),
-        assignees.reads(found),
+        assignees.reads([found]),
         reads_of(runs, seen),
     )
     context: dict[str, Any] = {

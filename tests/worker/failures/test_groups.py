@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
+from django.utils import timezone
 
 from registry.identity.errors import FORBIDDEN
 from registry.models import Membership, Role, Team
@@ -18,7 +19,8 @@ from worker.failures.groups import (
     runs_of,
     versions_of,
 )
-from worker.models import ErrorGroup
+from worker.failures.newest import failures_per_day
+from worker.models import ErrorGroup, Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P2", "P6")]
 
@@ -138,3 +140,24 @@ def test_maintainer_of_the_callers_team_reads_the_cause(fail, open_skill, actor_
     fail("Kestrel", version=open_skill, by=charlie, team=other)
     Membership.objects.create(user=bob, team=other, role=Role.MAINTAINER)
     assert [view.readable for view in seen(actor_of(bob))] == [True]
+
+
+def test_days_count_the_newest_runs_that_the_actor_can_see(
+    fail, open_skill, actor_of, alice, charlie, monkeypatch
+):
+    monkeypatch.setattr("worker.failures.newest.MAX_COUNTED", 3)
+    today = timezone.now().astimezone(UTC).date()
+    first, yesterday = today - timedelta(days=13), today - timedelta(days=1)
+    for cause in ("one", "one", "two", "two", "two", "two"):
+        fail(cause, version=open_skill, by=charlie)
+    fail("one", version=open_skill, by=alice)
+    earlier = [run.pk for run in Run.objects.order_by("-pk")[2:4]]  # of the group "two"
+    Run.objects.filter(pk__in=earlier).update(finished_at=timezone.now() - timedelta(days=1))
+    one, two = ErrorGroup.objects.order_by("message")
+
+    def days(person):
+        found = failures_per_day([one, two], actor_of(person), first=first)
+        return [(each.counts, each.complete_from) for each in (found[one.pk], found[two.pk])]
+
+    assert days(alice) == [({today: 3}, first), ({today: 1, yesterday: 2}, today + timedelta(days=1))]
+    assert days(charlie)[0] == ({today: 2}, first)
