@@ -12,6 +12,7 @@ from django.utils import timezone
 from portal.pages.runs.forms import run_filter
 from portal.pages.runs.presenters import run_rows
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
+from portal.presenters.charts import dots
 from registry.models import Skill
 from tests.architecture.sources import ROOT
 from tests.checks import not_none
@@ -95,12 +96,24 @@ def test_chart_links_each_run_by_shape_and_title(browse, bob, public, team):
     title = chart.tags("title")[0]
     for text in (f"#{runs[-1].number}", "docs/kind-review", "Failed", "2.1 s"):
         assert text in title
-    assert [mark.text for mark in chart.select("div", class_="axis")[0].tags("span")] == [
-        "5.0 s",
-        "1.2 s",
-        "0",
-    ]
+    assert [mark.text for mark in chart.select("div", class_="axis")[0].tags("span")] == ["10 s", "1 s"]
     assert len(chart.tags("time")) == 3
+
+
+def test_duration_scale_is_logarithmic_with_marks_at_powers_of_ten(public, bob, team):
+    run = make_run(public.latest, bob, team)
+    for durations, marks in (
+        ((20, 1_000, 1_000, 1_000, 40_000), ["100", "10", "1", "0.1", "0.01"]),
+        ((0.2, 5, 5, 5, 30_000_000), ["100000", "1000", "10", "0.1", "0.001"]),
+        ((1_000,) * 5, ["10", "1"]),
+    ):
+        chart = dots([(run, each) for each in durations])
+        assert [mark for mark, _y in chart["marks"]] == marks
+        heights = dict(chart["marks"])
+        assert (heights[marks[0]], heights[marks[-1]]) == ("8.0%", "92.0%")
+        if "1" in marks:
+            assert chart["dots"][1]["y"] == heights["1"]
+        assert all(8 <= float(dot["y"][:-1]) <= 92 for dot in chart["dots"])
 
 
 def test_cut_csv_ends_with_a_note(browse, bob, public, team, monkeypatch):

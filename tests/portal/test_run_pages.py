@@ -10,6 +10,7 @@ import pytest
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
 from portal.pages.runs.presenters.timeline import PLATFORM
 from portal.pages.runs.views.run_list import PAGE
+from portal.presenters.charts import round_up
 from registry.accounts import service_accounts
 from registry.identity.actors import Actor
 from tests.factories.runs import add_artifact, add_log, add_step, make_hostile_run, make_run
@@ -53,9 +54,20 @@ def test_a_run_shows_status_times_log_steps_result_and_files(browse, bob, run):
     assert any(str(PLATFORM["execute"]) in text for text in platform)
     own = parts(page, "step", state="skill")
     assert ["open" in step.tags("details")[0].attributes for step in own] == [False, True]
-    assert len(select(page, "svg", class_="chart")) == 8  # waiting, five of the platform, two of the skill
+    steps = parts(page, "step")  # waiting, five of the platform, two of the skill
+    assert [len(step.select("svg", class_="chart")) for step in steps] == [1] * 8
     assert "北京" in page
     assert "data-live=" not in page
+
+
+def test_steps_have_a_time_axis_with_units_that_ends_at_a_round_number(browse, bob, run):
+    run.steps.filter(seq=1).update(duration_ms=1_100)
+    own, platform = parts(browse(bob).get(f"/runs/{run.uid}/"), "time-axis")
+    marks = [mark.text for mark in own.tags("text")]
+    assert (own["value"], marks) == ("1600", ["0", "800 ms", "1.6 s"])
+    assert float(platform["value"]) >= 2_100
+    for milliseconds, end in ((0, 1), (0.3, 0.3), (1_600, 1_600), (1_601, 2_000), (61_000, 72_000)):
+        assert round_up(milliseconds) == pytest.approx(end)
 
 
 @pytest.mark.row("C11")

@@ -20,6 +20,7 @@ from portal.pages.runs.presenters.timeline import (
     omitted_steps,
     on_own_scale,
     ran_ms,
+    time_axis,
     timeline,
     waited_ms,
 )
@@ -220,10 +221,13 @@ def _content(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:
         cancelled_by.reads(run),
         reads_of(artifacts, children),
     )
+    own = on_own_scale([row for row in rows if row.kind == "skill"])
     return {
         **annotations,
         "may_share": may_share(run, actor),
-        "own_steps": on_own_scale([row for row in rows if row.kind == "skill"]),
+        "own_steps": own,
+        "own_axis": time_axis(own),
+        "axis": time_axis(rows),
         "platform_steps": [row for row in rows if row.kind != "skill"],
         "omitted_steps": omitted,
         "dials": dials,

@@ -14,7 +14,7 @@ from django.db.models import Count
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from portal.presenters.charts import Bar, bars
+from portal.presenters.charts import Bar, bars, round_up
 from portal.presenters.content.text import json_text
 from portal.presenters.results import DisplayValue, display_value
 from registry.core.sql import Reads, reader
@@ -84,15 +84,38 @@ def timeline(run: Run) -> Reads[list[TimelineRow]]:
     for attempt in attempts:
         platform = _platform(attempt, run, scale_start)
         rows += _with_steps(platform, list(steps.get(attempt.number, ())), scale_start)
-    drawn = bars([(row.start_ms, row.duration_ms or 0) for row in rows])
     first = [_approval_row(run, approval)] if approval else []
-    return first + [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
+    return first + _drawn(rows)
 
 
 def on_own_scale(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
-    """The rows with bars on a scale from the first start to the latest end among them."""
+    """The rows with times and bars on a scale from the first start to the latest end among them."""
     start = min((row.start_ms for row in rows), default=0.0)
-    drawn = bars([(row.start_ms - start, row.duration_ms or 0) for row in rows])
+    return _drawn([replace(row, start_ms=row.start_ms - start) for row in rows])
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """The end of the time axis of rows on one scale, a round number of milliseconds."""
+
+    end_ms: float
+
+    @property
+    def middle_ms(self) -> float:
+        return self.end_ms / 2
+
+
+def time_axis(rows: Sequence[TimelineRow]) -> TimeAxis:
+    """The axis of the rows that have a bar."""
+    return TimeAxis(_scale_ms([row for row in rows if row.bar]))
+
+
+def _scale_ms(rows: Sequence[TimelineRow]) -> float:
+    return round_up(max((row.start_ms + (row.duration_ms or 0) for row in rows), default=0.0))
+
+
+def _drawn(rows: Sequence[TimelineRow]) -> list[TimelineRow]:
+    drawn = bars([(row.start_ms, row.duration_ms or 0) for row in rows], _scale_ms(rows))
     return [replace(row, bar=bar) for row, bar in zip(rows, drawn, strict=True)]
 
 
