@@ -36,9 +36,7 @@ for (const form of all("form[data-theme-form]")) {
     keep("theme", theme);
     root.dataset.theme = theme;
     markDark();
-    for (const button of all("button", form)) {
-      button.setAttribute("aria-pressed", String(button === event.submitter));
-    }
+    for (const button of all("button", form)) button.setAttribute("aria-pressed", button === event.submitter);
     form.closest("details").open = false;
   });
 }
@@ -72,15 +70,13 @@ on(document, "keydown", (event) => {
   menu?.querySelector("summary").focus();
 });
 
-// Success messages disappear after a while, unless the pointer or focus is on them.
-const SHOWN_MS = 8000;
+// Success messages close after 8 s, unless the pointer or focus is on them.
 const corner = document.getElementById("toasts");
-for (const toast of corner ? all(".toast", corner) : []) {
+for (const toast of all("#toasts .toast")) {
   const close = toast.querySelector("[data-close]");
   close.hidden = false;
   on(close, "click", () => toast.remove());
-  if (!toast.matches(".success")) continue;
-  setInterval(() => toast.matches(":hover, :focus-within") || toast.remove(), SHOWN_MS);
+  if (toast.matches(".success")) setInterval(() => toast.matches(":hover, :focus-within") || toast.remove(), 8000);
 }
 corner?.classList.add("toasts");
 
@@ -90,7 +86,7 @@ for (const key of all("[data-shortcut]")) {
   key.textContent = `${mac ? "⌘" : "Ctrl "}${key.dataset.shortcut.replace(/^k$/, "K")}`;
   key.hidden = false;
 }
-const open = (dialog) => { if (!dialog.open) dialog.showModal(); };
+const open = (dialog) => dialog.open || dialog.showModal();
 const palette = document.getElementById("palette");
 const shortcuts = document.getElementById("shortcuts");
 on(document, "keydown", (event) => {
@@ -104,7 +100,7 @@ on(document, "click", (event) => {
   if (!opener || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
   document.querySelector("#sidebar:popover-open")?.hidePopover();
-  if (opener.matches("[data-open-palette]")) openPalette(); else open(shortcuts);
+  opener.matches("[data-open-palette]") ? openPalette() : open(shortcuts);
 });
 for (const dialog of [palette, shortcuts]) {
   on(dialog, "click", (event) => { if (event.target === dialog) dialog.close(); });
@@ -125,7 +121,7 @@ const options = () => all("[role=option]", results);
 const choose = (place) => {
   const rows = options();
   const wanted = rows[(place + rows.length) % rows.length];
-  for (const row of rows) row.setAttribute("aria-selected", String(row === wanted));
+  for (const row of rows) row.setAttribute("aria-selected", row === wanted);
   wanted?.scrollIntoView({ block: "nearest" });
   field.setAttribute("aria-activedescendant", wanted?.id ?? "");
 };
@@ -134,7 +130,7 @@ const openPalette = () => {
   field.select();
   find();
 };
-let typing = 0;
+let typing;
 on(field, "input", () => {
   clearTimeout(typing);
   typing = setTimeout(find, 120);
@@ -162,8 +158,9 @@ on(document, "change", ({ target }) => {
   for (const row of all("[data-runs]")) row.hidden = !ids(row.dataset.runs).some((id) => ticked.includes(id));
 });
 
-// Scrolls a finished log to its end.
+// Scrolls finished logs to their end, tabs to the current one.
 for (const log of all("[data-at-end]")) log.scrollTop = log.scrollHeight;
+for (const tab of all(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest" });
 
 // Sends a file in chunks. The server continues an upload of the same file that was interrupted.
 const sendFile = async (file, headers, signal, show) => {
@@ -257,7 +254,7 @@ on(zone, "dragover dragleave drop", (event) => {
 on(zone, "drop", async ({ dataTransfer }) => {
   const entry = dataTransfer.items[0]?.webkitGetAsEntry();
   const form = zone.closest("form"), check = form.querySelector("[name=check]");
-  form.elements.text.disabled = Boolean(entry);
+  form.elements.text.disabled = !!entry;
   if (entry?.isFile) {
     form.elements.archive.files = dataTransfer.files;
     form.requestSubmit(check);

@@ -11,7 +11,7 @@ from registry.identity.actors import Actor
 from registry.identity.tokens import actor_of, issue
 from registry.models import Token
 from registry.packages.problems import Refusal
-from tests.pages import codes, part, parts
+from tests.pages import codes, part, parts, select
 
 pytestmark = pytest.mark.django_db
 
@@ -160,3 +160,24 @@ def test_pages_of_the_account_lead_to_each_other(browse, alice):
         links = part(client.get(address), "account-tabs").tags("a")
         assert [link["href"] for link in links] == pages
         assert [link["href"] for link in links if link.attributes.get("aria-current")] == [address]
+
+
+@pytest.mark.row("P2")
+def test_token_that_is_created_to_install_a_skill_is_in_its_commands(browse, bob, private):
+    client = browse(bob)
+    links = select(client.get(f"/skills/{private}/"), "a", **{"data-action": "token-for-install"})
+    address = links[0]["href"]
+    assert part(client.get(address), "to-install")["value"] == str(private)
+    form = {"name": "x", "scopes": ["read"], "expires_at": "30", "team": ""}
+    page = client.post(address, form)
+    secret, lines = page.context["secret"], parts(page, "token-install")
+    assert {line["value"] for line in lines} >= {"new-install-claude", "new-install-npm", "new-install-git"}
+    assert all(secret in line and "SKILLQUAY_TOKEN" not in line for line in lines)
+    assert not parts(client.get(address), "token-install")
+
+
+@pytest.mark.row("P2")
+def test_token_page_ignores_a_skill_that_its_reader_cant_see(browse, charlie, private):
+    for label in (str(private), "no/such", "x" * 5000, "\0/\0"):
+        page = browse(charlie).get("/account/tokens/", {"skill": label})
+        assert (page.status_code, parts(page, "to-install")) == (200, [])

@@ -26,13 +26,10 @@ def _values(page):
     html = page.content.decode().replace("\r\n", "\n")
     areas = re.findall(r'<textarea name="([^"]+)"[^>]*>\n(.*?)</textarea>', html, re.DOTALL)
     values = {name: unescape(text).replace("\n", "\r\n") for name, text in areas}
-    for name, value in re.findall(
-        r'<input type="hidden" name="(base_digest|rows|base_version)" value="([^"]*)"', html
-    ):
+    for name, value in re.findall(r'<input type="hidden" name="(base_digest|rows)" value="([^"]*)"', html):
         values[name] = value
     for name, value in re.findall(r'<input type="text" name="(path-\d+)"(?: value="([^"]*)")?', html):
         values[name] = unescape(value)
-    values.setdefault("base_version", "")
     values["bump"] = not_none(re.search(r'name="bump" value="(\w+)"[^>]*checked', html))[1]
     return values
 
@@ -298,3 +295,15 @@ def test_edit_above_the_rate_limit_keeps_the_typed_text(opened, rate_limits):
     assert (refused.status_code, set(codes(refused))) == (429, {"RATE_LIMITED"})
     assert refused["Retry-After"]
     assert "Reads all notes" in refused.text
+
+
+def test_older_version_is_raised_from_the_highest_number_which_each_choice_names(opened):
+    client, values = opened
+    assert not parts(client.get(EDIT), "older-base")
+    client.post(EDIT, _changed(values, publish="1", bump="minor"))
+    page = client.get(EDIT)
+    assert part(page, "older-base")["value"] == "1.3.0"
+    labels = [label.text for label in select(page, "fieldset", id="id_bump")[0].tags("label")]
+    assert [label.split()[0] for label in labels] == ["1.3.1", "1.4.0", "2.0.0"]
+    client.post(EDIT, _changed(_values(page), publish="1", bump="patch", changelog="From 1.2.0."))
+    assert Version.objects.get(number="1.3.1").changelog == "From 1.2.0."

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
 
+from portal.presenters.skill.install_lines import netrc_line
 from registry.core.addresses import absolute_url
 
 _PYTHON = """import json
@@ -56,7 +57,7 @@ def token_examples(secret: str) -> list[dict[str, str]]:
         ("codex", "Codex", codex),
         ("mcp", "MCP", json.dumps(servers, indent=2)),
         ("npm", "npm", f'npm config set "{npm_key}:_authToken" {secret}\nnpm whoami --registry {npm}'),
-        ("git", "git", f"echo 'machine {host} login token password {secret}' >> ~/.netrc"),
+        ("git", "git", netrc_line(host, secret)),
         ("python", "Python", _PYTHON.format(url=me, secret=secret)),
         ("curl", "curl", f'curl -H "{header}" {me}'),
         ("env", _("Environment variable"), export),

@@ -18,9 +18,12 @@ from portal.decorators import signed_in_action, signed_in_form, signed_in_page
 from portal.forms.errors import add_refusals, show_refusals
 from portal.pages.account.presenters import token_examples
 from portal.pages.account.token_forms import TokenForm, TokenRotationForm
+from portal.presenters.skill.install_lines import lines_with_token
 from registry.identity import tokens
 from registry.identity.middleware import ActorRequest
-from registry.models import Scope, Token, User
+from registry.lookup.skills import find_skill, find_version
+from registry.models import Scope, Token, User, Version
+from registry.packages.problems import Refusal
 
 _SHOWN = 200
 _CONNECTED = timedelta(days=1)
@@ -29,7 +32,8 @@ _CONNECTED = timedelta(days=1)
 @login_required
 @never_cache
 def page(request: ActorRequest) -> HttpResponse:
-    """Shows the user's last 200 tokens and the form for a new one.
+    """Shows the user's last 200 tokens and the form for a new one. ``?skill=team/slug&version=1.2.0`` adds
+    the commands that install this version.
 
     The secret of a new token appears only in the response to the POST that creates it.
     """
@@ -37,9 +41,25 @@ def page(request: ActorRequest) -> HttpResponse:
     assert user
     form = TokenForm(request.POST or None, owner=user)
     context = create(form, request, user)
+    version = _version_to_install(request)
     if context:
         form = TokenForm(owner=user)
+        if version:
+            context["install_lines"] = lines_with_token(version, context["secret"])
+    context["version"] = version
     return render(request, "account/tokens.html", {"form": form, "tokens": token_rows(user), **context})
+
+
+def _version_to_install(request: ActorRequest) -> Version | None:
+    """The version that the query names; None if it names none, or one that the actor can't see."""
+    label = request.GET.get("skill", "")[:130]
+    if "/" not in label:
+        return None
+    try:
+        skill = find_skill(label, request.actor)
+        return find_version(skill, request.GET.get("version") or None, request.actor)
+    except Refusal:
+        return None
 
 
 @signed_in_form

@@ -1,11 +1,15 @@
 """Shell commands that users copy to install or run a skill."""
 
+from urllib.parse import urlsplit
+
 from django.utils.translation import gettext as _
 
 from portal.presenters.skill.curl import run_line
 from portal.presenters.skill.runnable_version import RunnableVersion, example_call
 from registry.core.addresses import absolute_url
 from registry.models import Version, Visibility
+
+_TOKEN = "$SKILLQUAY_TOKEN"
 
 
 def install_lines(runnable: RunnableVersion) -> list[dict[str, str]]:
@@ -41,6 +45,26 @@ def client_lines(version: Version) -> list[dict[str, str]]:
         {"id": "install-npm", "label": "npm", "text": npm},
         *more,
     ]
+
+
+def lines_with_token(version: Version, secret: str) -> list[dict[str, str]]:
+    """The commands of ``client_lines`` with the secret of a token, which git reads from ``~/.netrc``."""
+    host = urlsplit(absolute_url("/")).hostname or ""
+    login = "" if _is_public(version) else f"{netrc_line(host, secret)}\n"
+    git = {line["id"] for line in _plugin_lines(version)}
+    return [
+        line
+        | {
+            "id": f"new-{line['id']}",
+            "text": (login if line["id"] in git else "") + line["text"].replace(_TOKEN, secret),
+        }
+        for line in client_lines(version)
+    ]
+
+
+def netrc_line(host: str, secret: str) -> str:
+    """The command that stores the token for git and the clients that call it."""
+    return f"echo 'machine {host} login token password {secret}' >> ~/.netrc"
 
 
 def _is_public(version: Version) -> bool:

@@ -11,6 +11,7 @@ from registry.identity.permissions import Action, require
 from registry.models import Skill, Version
 from registry.packages.archive.repack import read_repacked
 from registry.packages.authoring.edit import (
+    VERSION_STEPS,
     PackageEdits,
     VersionStep,
     edit_files,
@@ -20,10 +21,15 @@ from registry.packages.authoring.edit import (
 )
 from registry.packages.package import Package, PackageFile
 from registry.packages.read_package import read_package_files
-from registry.packages.version_numbers import parse
 from registry.storage import blobs
 from registry.versions.errors import EDIT_CONFLICT, EDIT_RENAMES
-from registry.versions.publishing.publish import Preview, Publication, preview_publication, publish
+from registry.versions.publishing.publish import (
+    Preview,
+    Publication,
+    highest_number,
+    preview_publication,
+    publish,
+)
 
 
 @dataclass(frozen=True)
@@ -41,25 +47,29 @@ def version_files(version: Version) -> tuple[PackageFile, ...]:
     return read_repacked(blobs.read(version.digest))
 
 
+def next_numbers(version: Version) -> dict[VersionStep, str]:
+    """The number that an edited copy of the version gets, by step: after the highest number of the skill."""
+    highest = highest_number(version.skill) or version.number
+    return {step: next_version(highest, step) for step in VERSION_STEPS}
+
+
 def apply_edits(
     version: Version,
     edits: PackageEdits,
     step: VersionStep,
     *,
-    onto: str = "",
     files: Iterable[PackageFile] | None = None,
 ) -> EditedPackage:
     """The version's package with the edits applied; nothing is stored.
 
-    A changed number in SKILL.md becomes the new version's number. Otherwise, ``step`` raises the number
-    ``onto``, or the version's number if ``onto`` is not a version number. ``files`` are the version's files,
-    if the caller has read them.
+    A changed number in SKILL.md becomes the new version's number. Otherwise, ``step`` raises the highest
+    number of the skill. ``files`` are the version's files, if the caller has read them.
 
     Raises EDIT_RENAMES if the edits change the slug, and Refusal for edits or packages that can't be read.
     """
     before = version_files(version) if files is None else tuple(files)
     edited = edit_files(before, edits)
-    number = next_version(onto if parse(onto) else version.number, step)
+    number = next_numbers(version)[step]
     if edited != before and (package := _read_renumbered(edited, version, number)):
         return EditedPackage(version, package, "")
     package = _read(edited, version)

@@ -334,13 +334,17 @@ def next_number(team: Team, slug: str) -> str:
     return _next_patch(Skill.objects.filter(team=team, slug=slug).first())
 
 
-def _next_patch(skill: Skill | None) -> str:
-    """The patch after the highest number that the skill ever had, including purged numbers."""
-    if skill is None:
-        return version_numbers.next_patch(None)
+def highest_number(skill: Skill) -> str | None:
+    """The highest number that the skill ever had, including purged numbers; None if it never had a
+    version.
+    """
     numbers = [*skill.versions.values_list("number", flat=True)]
     numbers += skill.tombstones.values_list("number", flat=True)
-    return version_numbers.next_patch(max(numbers, key=version_numbers.precedence, default=None))
+    return max(numbers, key=version_numbers.precedence, default=None)
+
+
+def _next_patch(skill: Skill | None) -> str:
+    return version_numbers.next_patch(highest_number(skill) if skill else None)
 
 
 def _apply_channel(draft: Draft, version: Version) -> None:

@@ -1,13 +1,13 @@
 """The form that edits, adds and removes text files of a version."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from registry.packages.authoring.edit import VERSION_STEPS, PackageEdits, text_of
+from registry.packages.authoring.edit import VERSION_STEPS, PackageEdits, VersionStep, text_of
 from registry.packages.manifest.frontmatter import SKILL_MD
 from registry.packages.package import PackageFile
 from worker.core.display_budget import MAX_ROWS
@@ -15,8 +15,8 @@ from worker.core.display_budget import MAX_ROWS
 # Limits of the editable text on a page.
 _MAX_FILE_BYTES, _MAX_TOTAL_BYTES, _MAX_FILES = 128 * 1024, 512 * 1024, 100
 _MAX_NEW_FILES = 20
-_STEPS = zip(
-    VERSION_STEPS, (_("Patch: fix"), _("Minor: new feature"), _("Major: breaking change")), strict=True
+_STEPS = tuple(
+    zip(VERSION_STEPS, (_("Patch: fix"), _("Minor: new feature"), _("Major: breaking change")), strict=True)
 )
 
 
@@ -39,19 +39,29 @@ class NewFile:
 
 class EditForm(forms.Form):
     bump = forms.ChoiceField(
-        label=_("Type of change"), choices=list(_STEPS), initial="patch", widget=forms.RadioSelect
+        label=_("Type of change"), choices=_STEPS, initial="patch", widget=forms.RadioSelect
     )
     changelog = forms.CharField(
         label=_("Changelog"), required=False, max_length=20_000, widget=forms.Textarea(attrs={"rows": 3})
     )
     base_digest = forms.CharField(required=False, max_length=71, widget=forms.HiddenInput)
-    base_version = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput)
     rows = forms.IntegerField(min_value=0, max_value=_MAX_NEW_FILES, initial=0, widget=forms.HiddenInput)
     removed = forms.MultipleChoiceField(required=False)
     use_required_attribute = False
 
-    def __init__(self, files: Sequence[PackageFile], data: Any = None, **more: Any) -> None:
+    def __init__(
+        self,
+        files: Sequence[PackageFile],
+        data: Any = None,
+        *,
+        numbers: Mapping[VersionStep, str],
+        **more: Any,
+    ) -> None:
+        """``numbers`` are the new version's number for each type of change."""
         super().__init__(data, **more)
+        bump = self.fields["bump"]
+        assert isinstance(bump, forms.ChoiceField)
+        bump.choices = [(step, f"{numbers[step]} · {label}") for step, label in _STEPS]
         self.package_files = sorted(files, key=lambda file: (file.path != SKILL_MD, file.path))
         removed = self.fields["removed"]
         assert isinstance(removed, forms.MultipleChoiceField)

@@ -48,7 +48,10 @@ def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
     version = version_at(request, team, slug, number)  # also finds held versions, so that they can be fixed
     require(request.actor, Action.PUBLISH, skill=version.skill)
     form = EditForm(
-        editing.version_files(version), _form_data(request), initial={"base_digest": _latest(version)}
+        editing.version_files(version),
+        _form_data(request),
+        numbers=editing.next_numbers(version),
+        initial={"base_digest": _latest(version)},
     )
     if request.method == "GET" or "add" in request.POST:
         return _render(request, version, form)
@@ -63,9 +66,7 @@ def _page(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
 def _check_or_publish(request: ActorRequest, version: Version, form: EditForm) -> HttpResponse:
     count_request(request, request.actor, RateLimit.PUBLISH)
     values = form.cleaned_data
-    edition = editing.apply_edits(
-        version, form.edits, values["bump"], onto=values["base_version"], files=form.package_files
-    )
+    edition = editing.apply_edits(version, form.edits, values["bump"], files=form.package_files)
     if "publish" in request.POST:
         done = editing.publish_edit(
             edition, request.actor, changelog=values["changelog"], base_digest=values["base_digest"]
@@ -92,9 +93,8 @@ def _render_refusal(
         context |= _newer(request, version)
         form = EditForm(
             form.package_files,
-            _with_values(
-                form.data, base_digest=context["newer"].digest, base_version=context["newer"].number
-            ),
+            _with_values(form.data, base_digest=context["newer"].digest),
+            numbers=editing.next_numbers(version),
         )
     return _render(request, version, form, context, status=code_named(refused.code).http)
 
