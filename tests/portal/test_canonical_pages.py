@@ -10,7 +10,7 @@ from registry.models import Canonical
 from registry.versions.lifecycle.settings import set_visibility
 from tests.checks import not_none
 from tests.factories.skills import publish_files
-from tests.pages import actions, codes, messages, parsed, part, parts
+from tests.pages import actions, codes, messages, parsed, part, parts, select
 from worker.service.import_jobs import import_waiting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D10")]
@@ -136,6 +136,21 @@ def test_the_name_leads_to_the_pinned_version_and_the_skill_says_that_it_is_cano
         assert browse().get(address).headers["Location"] == "/skills/docs/report/1.0.0/"
     assert "Canonical" in text_of(browse().get("/skills/docs/report/"))
     assert browse().get("/skills/_canonical_nothing/").status_code == 404
+
+
+def test_page_has_the_purpose_and_the_tabs_of_the_pinned_version(
+    pinned, publish, browse, as_root, django_assert_max_num_queries
+):
+    publish("2.0.0")
+    for client in (browse(), as_root):
+        client.get("/canonical/report/")
+        with django_assert_max_num_queries(10 if client is as_root else 8):
+            page = client.get("/canonical/report/")
+        (purpose,) = select(page, "p", class_="purpose")
+        assert "Writes a report." in purpose
+        tabs = [link["href"] for link in select(page, "nav", class_="tabs")[0].tags("a")]
+        assert tabs[:2] == ["/canonical/report/", "/skills/docs/report/1.0.0/"]
+        assert "/skills/docs/report/1.0.0/files/" in tabs
 
 
 def test_what_cannot_be_answered_is_shown_to_administrators(pinned, first, as_root, alice, browse):

@@ -1,15 +1,23 @@
 """Presents canonical skills: rows, commands that install them, and proposed versions."""
 
+from dataclasses import replace
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from portal.pages.skill.presenters.plain_values import purpose_values, skill_values, version_values
+from portal.pages.skill.presenters.tabs import Tab, skill_tabs
 from portal.presenters.skill import comparison
+from portal.presenters.skill.kind import kind_of
+from portal.presenters.skill.runnable_version import runnable_version
 from registry.canonical import proposals
 from registry.canonical.proposals import Proposal
 from registry.core.addresses import absolute_url
+from registry.identity.actors import Actor
+from registry.identity.permissions import Action, may
 from registry.lookup.canonical import PREFIX, unavailable_reason
-from registry.models import Canonical, Visibility
+from registry.models import Canonical, Version, Visibility
 from registry.versions.content import compare
 
 
@@ -47,6 +55,27 @@ def install_lines(canonical: Canonical) -> list[dict[str, str]]:
         {"id": "canonical-text", "label": _("Read the text"), "text": f"curl -fsSL{token} '{text}'"},
         {"id": "canonical-archive", "label": _("Download and unpack"), "text": unpack},
     ]
+
+
+def pinned_context(canonical: Canonical, version: Version, actor: Actor) -> dict[str, Any]:
+    """The purpose and facts of the pinned version, and tabs: the canonical name, then the skill's pages. The
+    overview among them is that of the pinned version.
+    """
+    skill = version.skill
+    may_change = may(actor, Action.SETTINGS, skill=skill)
+    place = (skill.team.slug, skill.slug, version.number)
+    first = Tab("canonical", _("Canonical name"), reverse("canonical", args=[canonical.slug]), True)
+    found = skill_tabs(skill, version, "", is_signed_in=actor.is_signed_in, may_change=may_change)
+    overview = reverse("version", args=place)
+    tabs = [replace(tab, url=overview) if tab.name == "overview" else tab for tab in found]
+    return {
+        "purpose": purpose_values(runnable_version(version)),
+        "kind": kind_of(skill),
+        "skill_values": skill_values(skill),
+        "version_values": version_values(version),
+        "version": version,
+        "tabs": [first, *tabs],
+    }
 
 
 def proposal_context(proposal: Proposal) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusal, add_refusals, show_refusals
 from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.canonical.forms import ChooseForm, MirrorForm, ProposalDecisionForm, SetForm, UnsetForm
-from portal.pages.canonical.presenters import canonical_row, install_lines, proposal_context
+from portal.pages.canonical.presenters import canonical_row, install_lines, pinned_context, proposal_context
 from registry.canonical import pins, proposals
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -45,6 +45,8 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
     context: dict[str, Any] = {"row": row, "canonical": canonical, "is_setter": setter}
     if canonical.digest:
         context["lines"] = install_lines(canonical)
+    if canonical.version and not row["trouble"]:
+        context |= pinned_context(canonical, canonical.version, request.actor)
     if setter:
         context |= _for_setters(canonical, row["waiting"], request.actor)
     return render(request, "canonical/page.html", context)
@@ -53,15 +55,16 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
 def _for_setters(canonical: Canonical, waiting: Version | None, actor: Actor) -> dict[str, Any]:
     report = pins.last_import(canonical)
     problems = pins.mirror_problems(report, canonical.slug) if report else ()
+    proposal = proposals.build_proposal(canonical, waiting) if waiting else None
     context: dict[str, Any] = {
-        "affected": list(proposals.affected_callers(canonical.slug)),
+        "affected": proposal.affected if proposal else list(proposals.affected_callers(canonical.slug)),
         "changes": pins.history(canonical.slug)[:_MAX_CHANGES],
         "last_import": report,
         "mirror_problems": [problem.document(_) for problem in problems],
         "unset_form": UnsetForm(auto_id="unset-%s"),
     }
-    if waiting:
-        context |= proposal_context(proposals.build_proposal(canonical, waiting))
+    if waiting and proposal:
+        context |= proposal_context(proposal)
         context["decision"] = ProposalDecisionForm(initial={"digest": waiting.digest})
     return context
 
