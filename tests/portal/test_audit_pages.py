@@ -123,6 +123,17 @@ def test_row_shows_as_whom_and_from_where(admin, team, alice, administrator):
 
 
 @pytest.mark.django_db
+def test_row_is_one_line_whose_details_open_on_demand(admin, log):
+    for row in parts(admin.get("/site/audit/"), "activity"):
+        (details,) = row.tags("details")
+        (summary,) = details.tags("summary")
+        assert "open" not in details.attributes
+        assert summary.tags("time")
+        assert not summary.parts("details")
+        assert row["value"] in details.part("details")
+
+
+@pytest.mark.django_db
 def test_csv_begins_with_the_mark_that_spreadsheets_need(admin, log):
     assert admin.get("/site/audit/?format=csv").getvalue().startswith(b"\xef\xbb\xbfid,")
 
