@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from portal.presenters.skill.permissions import readable_name
 from registry.models import Membership, Role, Skill
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
@@ -114,3 +115,50 @@ def test_charlie_finds_no_page(browse, charlie, prompt):
     prompt("Plain.")
     assert browse(charlie).get(USE).status_code == 404
     assert browse(charlie).post(USE, {"run": "1"}).status_code == 404
+
+
+SCHEMA = """argument-hint: <file> [focus]
+input_schema:
+  type: object
+  properties:
+    path: {type: string, title: File or folder, description: Relative to the repository.}
+    focus: {type: string}
+"""
+
+
+def test_arguments_have_the_titles_and_descriptions_of_the_schema(browse, bob, prompt):
+    prompt("Look at $path and $focus.", SCHEMA)
+    page = browse(bob).get(USE).text
+    described, plain = (select(page, "textarea", name=f"argument-{number}")[0] for number in range(2))
+    assert (described["placeholder"], plain["placeholder"]) == ("<file>", "[focus]")
+    assert "File or folder" in select(page, "label", **{"for": described["id"]})[0]
+    assert "Relative to the repository." in select(page, "div", id=described["aria-describedby"])[0]
+    assert "focus" in select(page, "label", **{"for": plain["id"]})[0]
+    assert "aria-describedby" not in plain.attributes
+
+
+@pytest.mark.row("D6")
+def test_permissions_show_values_as_words_without_json(browse, bob, prompt):
+    hook = 'hooks: {PreToolUse: [{matcher: Bash, hooks: [{command: [echo, "to <b>"]}]}]}\nshell: [bash, -e]\n'
+    prompt("Look.", hook)
+    part_of_page = part(browse(bob).get(USE), "requested-permissions")
+    names = [name.text for name in part_of_page.parts("permission")]
+    assert names[1:] == ["PreToolUse: hooks: command: echo 'to <b>', matcher: Bash", "bash -e"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "shown"),
+    [
+        ("hosts", "api.example.com", "api.example.com"),
+        ("hooks", 'Stop: ["a b"]', "Stop: 'a b'"),
+        ("hooks", 'Stop: {"x": "cut… 0123456789ab', 'Stop: {"x": "cut… 0123456789ab'),
+        ("shell", "bash", "bash"),
+        (
+            "properties",
+            'servers: {"a": {"url": "https://x"}, "b": 1}',
+            "servers: a: url: https://x, b: 1",
+        ),
+    ],
+)
+def test_readable_names_keep_every_value(kind, name, shown):
+    assert readable_name(kind, name) == shown

@@ -16,7 +16,7 @@ _MAX_NAMES = 3  # number of names per kind of permission
 _MAX_LENGTH = 60  # length at which a name is cut
 
 READ_ONLY = pgettext_lazy("file access", "read-only")
-_SCRIPTS = _("runs scripts")
+SCRIPTS_PHRASE = _("runs scripts")
 # Kind of permission -> how the skill uses it.
 _PHRASES: dict[str, Promise] = {
     "hosts": _("connects to %(names)s"),
@@ -54,7 +54,7 @@ def permission_reason(requested: Mapping[str, list[str]]) -> str:
 
 
 def _phrases(document: Mapping[str, list[str]]) -> list[str]:
-    found = [str(_SCRIPTS)] if SCRIPTS_PROPERTY in document.get("properties", ()) else []
+    found = [str(SCRIPTS_PHRASE)] if SCRIPTS_PROPERTY in document.get("properties", ()) else []
     for kind, phrase in _PHRASES.items():
         if names := _names(kind, document.get(kind, ())):
             found.append(phrase % {"n": len(names), "names": _shortened(names)})

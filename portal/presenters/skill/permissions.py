@@ -1,15 +1,22 @@
 """Presents rules, and the decision whether agents may run a version."""
 
+import json
+import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.presenters.skill.approval_reason import READ_ONLY, permission_reason
+from portal.presenters.skill.approval_reason import READ_ONLY, SCRIPTS_PHRASE, permission_reason
 from registry.identity.actors import Actor
 from registry.identity.teams import calling_team
 from registry.models import Rule, Team, Version
-from registry.packages.unsafe_properties import RequestedPermissions, permissions_from_document
+from registry.packages.unsafe_properties import (
+    SCRIPTS_PROPERTY,
+    RequestedPermissions,
+    permissions_from_document,
+)
 from registry.rules import coverage, edit
 from registry.rules import decision as rules_decision
 from registry.rules import holders as rules_holders
@@ -28,7 +35,6 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "skills": _("Other skills that this skill starts"),
     "properties": _("Other requests"),
 }
-_NAMES = {("filesystem", "read-only"): READ_ONLY}  # the platform's own words; authors write the others
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),
     ("allow", "canonical"): _("Agents in %(team)s can run this without approval: it is canonical."),
@@ -102,9 +108,43 @@ def permission_lines(
     return [
         {
             "about": about,
-            "names": [_NAMES.get((key, name), name) for name in document[key][:max_names]],
+            "names": [readable_name(key, name) for name in document[key][:max_names]],
             "omitted": len(document[key]) - len(document[key][:max_names]),
         }
         for key, about in PERMISSION_LABELS.items()
         if key in document
     ]
+
+
+def readable_name(kind: str, name: str) -> str:
+    """A name in ``RequestedPermissions.document`` for people: values in JSON as words, complete and in their
+    order. Untrusted text, like the name.
+    """
+    if name == SCRIPTS_PROPERTY:
+        return str(SCRIPTS_PHRASE)
+    if (kind, name) == ("filesystem", "read-only"):  # a word of the platform; authors write the others
+        return str(READ_ONLY)
+    if kind == "shell":
+        return _words(name)
+    if kind == "hooks" or (kind == "properties" and ": " in name):
+        event, colon, value = name.partition(": ")
+        return f"{event}: {_words(value)}" if colon else _words(name)
+    return name
+
+
+def _words(text: str) -> str:
+    """The JSON value as words, such as ``command: echo 'two words'``; other texts are unchanged."""
+    try:
+        return _flat(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
+def _flat(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_flat(each)}" for key, each in value.items())
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return shlex.join(value)
+    if isinstance(value, list):
+        return "; ".join(map(_flat, value))
+    return value if isinstance(value, str) else json.dumps(value)

@@ -1,5 +1,6 @@
 """The form for the arguments of a prompt."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,13 +12,16 @@ from worker.protocols.prompts.prompt_call import argument_names
 from worker.protocols.prompts.render import join_arguments
 
 _MAX_ARGUMENTS = 20
+_MAX_LABEL, _MAX_HELP = 200, 1_000  # characters
+_HINT = re.compile(r"<[^<>]*>|\[[^\[\]]*\]|[^\s<>\[\]]+")  # the hint for one argument
 
 
 class UseForm(forms.Form):
     """A form with a field for each of the first ``_MAX_ARGUMENTS`` declared arguments, or one field for all
     text.
 
-    ``prefill`` contains the inputs of an earlier run.
+    Labels and hints are the titles and descriptions in the input schema. ``prefill`` contains the inputs of
+    an earlier run.
     """
 
     use_required_attribute = False
@@ -25,8 +29,14 @@ class UseForm(forms.Form):
     def __init__(self, manifest: Manifest, *, prefill: Mapping[str, Any] | None = None, **more: Any) -> None:
         super().__init__(**more)
         self.names = argument_names(manifest)[:_MAX_ARGUMENTS]
+        hints = _HINT.findall(manifest.argument_hint)
         for number, name in enumerate(self.names):
-            self.fields[f"argument-{number}"] = _field(name, "", (prefill or {}).get(name))
+            hint = hints[number] if len(hints) == len(self.names) else ""
+            field = _field(name, hint, (prefill or {}).get(name))
+            schema = _property(manifest, name)
+            field.label = str(schema.get("title") or name)[:_MAX_LABEL]
+            field.help_text = str(schema.get("description") or "")[:_MAX_HELP]
+            self.fields[f"argument-{number}"] = field
         if not self.names:
             hint, line = manifest.argument_hint, (prefill or {}).get("arguments")
             self.fields["arguments"] = _field(_("Arguments"), hint, line)
@@ -67,3 +77,10 @@ def _field(label: Any, hint: str, initial: Any) -> forms.CharField:
         initial=initial if isinstance(initial, str) else None,
         widget=forms.Textarea(attrs=attributes),
     )
+
+
+def _property(manifest: Manifest, name: str) -> Mapping[str, Any]:
+    """The argument's property in the input schema; {} if the schema has none."""
+    properties = (manifest.input_schema or {}).get("properties")
+    found = properties.get(name) if isinstance(properties, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
