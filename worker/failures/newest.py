@@ -56,11 +56,13 @@ def failures_per_day(
     ``MAX_COUNTED`` newest runs of each group.
     """
     newest = Run.objects.filter(error_key=OuterRef("key")).exclude(error_key="").order_by("-id")
-    limited = ErrorGroup.objects.filter(pk__in=[group.pk for group in groups])
-    limited = limited.annotate(last=Subquery(newest.values("pk")[MAX_COUNTED : MAX_COUNTED + 1]))
+    keys = [group.pk for group in groups]
+    limited = ErrorGroup.objects.filter(pk__in=keys).annotate(
+        last=Subquery(newest.values("pk")[MAX_COUNTED : MAX_COUNTED + 1])
+    )
     skipped = Run.objects.filter(pk__in=limited.values("last"))
     yield (limits := skipped.values_list("error_key", "pk", "finished_at"))
-    newest_skipped = {key: (pk, finished) for key, pk, finished in limits}
+    newest_skipped = {key: (pk, finished) for key, pk, finished in limits if finished}
     since = datetime.combine(first, time.min, UTC)
     runs = Run.objects.visible_to(actor).filter(finished_at__gte=since).exclude(error_key="").order_by()
     days = runs.annotate(day=TruncDate("finished_at", tzinfo=UTC)).values("error_key", "day")
