@@ -79,3 +79,19 @@ def test_rule_is_for_exactly_the_skill_unless_the_wider_one_is_chosen(
     dialog.locator("[data-action=always-approve]").click()
     page.locator("[data-part=message]").first.wait_for()
     assert Approval.objects.get(run=waiting[2]).decision == decision
+
+
+def test_enter_in_the_reason_denies_and_enter_on_a_box_decides_nothing(page, sign_in, alice, waiting):
+    sign_in(alice)
+    page.goto("/approvals/")
+    box = page.locator(f"[name=run][type=checkbox][value='{waiting[0].uid}']")
+    box.check()
+    box.press("Enter")
+    assert not Approval.objects.exclude(decision="").exists()
+    page.click("[data-action=preview-deny-selected]")
+    page.fill("#reason-selected", "No.")
+    page.press("#reason-selected", "Enter")
+    page.locator("[data-part=message]").first.wait_for()
+    assert list(Approval.objects.exclude(decision="").values_list("run", "decision")) == [
+        (waiting[0].pk, "denied")
+    ]
