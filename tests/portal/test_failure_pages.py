@@ -165,6 +165,7 @@ def test_trend_has_a_bar_with_its_value_for_each_day_with_failures(browse, alice
             error_key=group.key, finished_at=timezone.now() - timedelta(days=days)
         )
         trend = part(browse(alice).get("/failures/"), "trend")
+        assert part(browse(alice).get(f"/failures/{group.uid}/"), "trend")["value"] == trend["value"]
         (svg,) = trend.tags("svg")
         titles = [title.text for title in svg.tags("title")]
         assert trend["value"] == str(len(titles)) == ("2" if days == 3 else "1")

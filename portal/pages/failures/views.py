@@ -80,11 +80,13 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
     actor = request.actor
     runs = runs_of(found, actor).select_related("caller").defer(*_HEAVY).order_by("-id")[:_SHOWN_RUNS]
     seen = Skill.objects.visible_to(actor).filter(pk=found.skill_id).values("pk")
-    versions, callers, numbers, people, _rows = read_together(
+    first = first_day()
+    versions, callers, numbers, people, days, _rows = read_together(
         versions_of.reads(found, actor),
         callers_of.reads(found, actor),
         version_numbers.reads(found),
         assignees.reads([found]),
+        failures_per_day.reads([found], actor, first=first),
         reads_of(runs, seen),
     )
     context: dict[str, Any] = {
@@ -95,6 +97,7 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
         "pattern": group_pattern(view),
         "cause": failure_text(view.newest) if view.newest else "",
         "runs": runs,
+        "trend": trend_of(days[found.pk], first),
         "versions": versions,
         "callers": callers,
         "skill_seen": bool(seen),

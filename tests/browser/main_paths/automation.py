@@ -279,6 +279,18 @@ def filter_failures(visitor: Visitor) -> None:
     visitor.see("[data-part=error-group]", examine=False)
 
 
+@main_path("failures/")
+def assign_selected_failures(visitor: Visitor) -> None:
+    uid = visitor.site.uid("failures/")
+    ErrorGroup.objects.filter(uid=uid).update(assigned_to=None)
+    visitor.open("/failures/")
+    visitor.tick(f"[name=group][value='{uid}']")
+    visitor.choose("[name=user]", "alice")
+    visitor.press("[data-action=assign-selected]")
+    visitor.expect_message()
+    assert ErrorGroup.objects.get(uid=uid).assigned_to is not None
+
+
 @main_path("failures/<str:uid>/")
 def resolve_a_failure(visitor: Visitor) -> None:
     uid = visitor.site.uid("failures/")
