@@ -15,6 +15,7 @@ WIDTH = 1000.0
 _MIN_RUNS = 5  # below this a dot chart adds nothing to the table
 _SHAPES = {"succeeded": "success", "failed": "failure", "timed_out": "failure", "lost": "failure"}
 _MAX_MARKS = 5  # of a vertical axis
+_SHORT_S = 300  # below this span, the times at the axis have seconds
 _ROUND = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
@@ -106,6 +107,7 @@ def dots(runs: Sequence[tuple[Run, float | None]]) -> dict[str, Any]:
         "shapes": {dot["shape"] for dot in found},
         "marks": [(f"{10.0 ** (power - 3):g}", f"{height(power)}%") for power in reversed(powers)],
         "times": (first, first + (last - first) / 2, last),
+        "with_seconds": span < _SHORT_S,
     }
 
 

@@ -203,7 +203,9 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def clock(context: template.Context, moment: datetime | None, *, ago: bool = True) -> SafeString:
+def clock(
+    context: template.Context, moment: datetime | None, *, ago: bool = True, seconds: bool = False
+) -> SafeString:
     """The time in the reader's time zone, with the date unless it is today; with ``ago``, also the time since
     then.
     """
@@ -211,7 +213,8 @@ def clock(context: template.Context, moment: datetime | None, *, ago: bool = Tru
         return mark_safe('<span class="muted">–</span>')
     zone = _zone(context)
     local, now = moment.astimezone(zone), _now(context)
-    text = date_format(local, "H:i" if local.date() == now.astimezone(zone).date() else "Y-m-d H:i")
+    time = "H:i:s" if seconds else "H:i"
+    text = date_format(local, time if local.date() == now.astimezone(zone).date() else f"Y-m-d {time}")
     if not ago:
         return _time(context, moment, text)
     return _time(context, moment, f"{text} · {_since(moment, now)}")
