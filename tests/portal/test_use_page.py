@@ -162,3 +162,10 @@ def test_permissions_show_values_as_words_without_json(browse, bob, prompt):
 )
 def test_readable_names_keep_every_value(kind, name, shown):
     assert readable_name(kind, name) == shown
+
+
+def test_commands_with_a_token_lead_to_a_new_one(browse, alice, bob, prompt, public):
+    prompt("Look.")
+    link = {"data-action": "token-for-install"}
+    assert select(browse(bob).get(USE), "a", **link)[0]["href"].endswith("?skill=docs/asked&version=1.0.0")
+    assert not select(browse(bob).get(f"/skills/{public}/use/"), "a", **link)  # its commands need none

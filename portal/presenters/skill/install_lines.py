@@ -1,5 +1,6 @@
 """Shell commands that users copy to install or run a skill."""
 
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
@@ -45,6 +46,11 @@ def client_lines(version: Version) -> list[dict[str, str]]:
         {"id": "install-npm", "label": "npm", "text": npm},
         *more,
     ]
+
+
+def need_token(lines: Iterable[Mapping[str, str]]) -> bool:
+    """Whether any of the commands reads an access token from the environment."""
+    return any(_TOKEN in line["text"] for line in lines)
 
 
 def lines_with_token(version: Version, secret: str) -> list[dict[str, str]]:

@@ -31,7 +31,7 @@ from portal.pages.skill.presenters.recent_runs import recent_strip
 from portal.pages.skill.presenters.schema_rows import input_rows, tool_rows
 from portal.pages.skill.presenters.tabs import skill_tabs
 from portal.presenters.skill.allowances import allowances
-from portal.presenters.skill.install_lines import install_lines
+from portal.presenters.skill.install_lines import install_lines, need_token
 from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.needs import need_groups
 from portal.presenters.skill.runnable_version import RunnableVersion, runnable_version, stored_profile_reports
@@ -105,7 +105,6 @@ def layout(
         "notice": _notice_tone(skill, shown),
         "runnable_version": runnable,
         "runnable": actions.may_run,
-        "with_links": actions.may_run and signed_in,
         "may_change": may_change,
         "successor": skills.visible_successor(skill, request.actor),
         "canonical": next(iter(canonicals), None),
@@ -239,10 +238,11 @@ def _render_version(request: ActorRequest, version: Version, tab: str) -> HttpRe
 def _cards(actor: Actor, version: Version, context: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the cards that each overview has. ``context`` has the rows that were read."""
     runnable: RunnableVersion = context["runnable_version"]
+    lines = install_lines(runnable)
     return {
         "about": _about(actor, version, context),
-        "lines": install_lines(runnable),
-        "with_links": context["with_links"],
+        "lines": lines,
+        "with_links": actor.is_signed_in and need_token(lines),
         "allowances": allowances(runnable.manifest),
     }
 

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from portal.forms.errors import add_refusals
 from portal.pages.skill.forms.use import UseForm
 from portal.pages.skill.views.skill import layout
-from portal.presenters.skill.install_lines import client_lines
+from portal.presenters.skill.install_lines import client_lines, need_token
 from portal.presenters.skill.permissions import verdict_of
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
@@ -111,6 +111,7 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         values=form.values,
         skill_dir=f".claude/skills/{skill.slug}",
     )
+    lines = client_lines(version)
     return layout(request, skill, "use", version=version, also=(files,)) | {
         "manifest": manifest,
         "verdict": verdict_of(version, request.actor),
@@ -121,7 +122,8 @@ def _context(request: ActorRequest, use: PromptUse) -> dict[str, Any]:
         "no_model": manifest.context == "fork" and not is_model_configured(),
         "may_run": not request.actor.is_signed_in or may(request.actor, Action.RUN, skill=skill),
         "runs_first": bool(manifest.context == "fork" or (rendered.commands and trust.commands)),
-        "lines": client_lines(version),
+        "lines": lines,
+        "with_links": request.actor.is_signed_in and need_token(lines),
         "files": files,
     }
 
