@@ -247,3 +247,15 @@ def test_page_compares_with_the_next_lower_version_that_its_reader_may_see(brows
         page = browse(reader).get(SKILL)
         assert page.status_code == 200
         assert "diff/" not in page.text
+
+
+def test_strip_has_a_bar_for_each_version_with_its_state(browse, alice, bob, team, two):
+    client = browse(alice)
+    assert not parts(client.get(f"{SKILL}versions/"), "version-strip")
+    publish_files(tidy_files("1.2.1"), team=team, user=bob)
+    client.post(f"{SKILL}1.2.0/yank/", {"reason": "Counts twice."})
+    strip = part(client.get(f"{SKILL}versions/"), "version-strip")
+    assert strip["value"] == "3"
+    assert [link["href"] for link in strip.tags("a")] == [f"{SKILL}{n}/" for n in ("1.2.0", "1.3.0", "1.2.1")]
+    assert [bar["class"] for bar in strip.tags("rect")] == ["warn", "ok", "ok"]
+    assert [len(badge.tags("svg")) for badge in strip.select("span", class_="badge")] == [1, 1]

@@ -7,6 +7,7 @@ from django.views.decorators.http import require_safe
 
 from portal.pages.skill.views.skill import layout
 from portal.presenters.skill import comparison
+from portal.presenters.skill.strip import version_strip
 from registry.changes import drafts
 from registry.core.errors import NOT_FOUND
 from registry.core.sql import read_together, reads_of
@@ -36,6 +37,7 @@ def listing(request: ActorRequest, team: str, slug: str) -> HttpResponse:
     context |= {
         "versions": rows,
         "chosen": rows[:2],
+        "strip": version_strip(rows),
         "tombstones": removed,
         "run_counts": run_counts,
         "run_statistics": {each.version: each for each in statistics.versions},
