@@ -42,6 +42,7 @@ from tests.factories.skills import publish_files, tidy_files
 from worker.daily_runs.roll_up import roll_up
 from worker.models import (
     Approval,
+    Attempt,
     CaseResult,
     DependencyBuild,
     ModuleLoad,
@@ -164,6 +165,8 @@ def runs(versions, users, teams):
         else:
             make_past_run(version, user, team, days=number % 9)
         found.append(run)
+    connected = Attempt.objects.filter(run__in=found[::3])
+    connected.update(network=[{"host": "example.org", "allowed": True, "count": 2}])
     Run.objects.filter(pk__in=[run.pk for run in found[::2]]).update(is_counted=False)
     while roll_up():
         pass

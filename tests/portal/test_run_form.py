@@ -166,7 +166,7 @@ def test_what_a_field_cannot_see_is_said_together_with_what_it_can(browse, bob, 
     assert answer.status_code == 422
     errors = part(answer, "errors")
     assert errors.values("field") == ["input-0", "input-1"]
-    assert all(is_chinese(error.text.partition(":")[2]) for error in errors.tags("li"))
+    assert all(is_chinese(error.text.partition("：")[2]) for error in errors.tags("li"))
 
 
 def test_the_same_inputs_can_be_given_as_json(browse, bob, weather):
