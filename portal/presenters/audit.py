@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from portal.presenters.content.punctuation import labelled
+from portal.presenters.content.punctuation import labelled, listed
 from registry.core.sql import Reads, reader
 from registry.models import AuditEntry, Skill
 
@@ -196,7 +196,10 @@ def audit_rows(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
         {
             "entry": entry,
             "sentence": sentence_of(entry, names),
-            "details": list((entry.detail or {}).items())[:_MAX_DETAILS],
+            "details": [
+                (name, listed(value) if isinstance(value, list) else value)
+                for name, value in [*(entry.detail or {}).items()][:_MAX_DETAILS]
+            ],
         }
         for entry in rows
     ]

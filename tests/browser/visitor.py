@@ -232,7 +232,7 @@ class Visitor:
         path = urlsplit(self.page.url).path
         if (excess := self.page.evaluate(_EXCESS)) > 0:
             self._note(f"{excess} px wider than the screen")
-        if self.page.evaluate(_TAB_OUTSIDE):
+        if path not in self.seen and self.page.evaluate(_TAB_OUTSIDE):  # later, tabs follow the focus
             self._note("the current tab is outside the screen")
         if path not in self.seen and self.checks_access:
             self._check_access()

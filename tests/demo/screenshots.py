@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import tempfile
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -243,5 +244,8 @@ def _name(path: str) -> str:
 
 
 if __name__ == "__main__":
-    only_images = sys.argv[1] == "--images"
-    sys.exit(main(Path(sys.argv[-1]), only_images=only_images))
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--images", action="store_true")
+    arguments = parser.parse_args()
+    sys.exit(main(arguments.folder, only_images=arguments.images))

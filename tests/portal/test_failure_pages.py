@@ -199,6 +199,7 @@ def test_selected_groups_are_assigned_resolved_and_reopened_together(browse, ali
     assert message["kind"] == "error"
     message, groups = change(action="assign", user="-")
     assert [each.assigned_to for each in groups] == [None, None]
+    assert page.post("/failures/act/", {"group": chosen, "action": "open"}).status_code == 400
     message, groups = change(action="reopen")
     assert {each.state for each in groups} == {"open"}
     assert ErrorGroup.objects.exclude(uid__in=chosen).get().state == "open"

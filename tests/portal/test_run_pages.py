@@ -518,6 +518,7 @@ def test_selected_runs_are_cancelled_and_failures_reported(browse, bob, charlie,
     answer = browse(bob).post("/runs/actions/", {"action": "compare", "run": [waiting.uid, ended.uid]})
     first, second = sorted((waiting.uid, ended.uid))
     assert answer["Location"] == f"/runs/compare/?run={first}&run={second}"
+    assert browse(bob).post("/runs/actions/", {"action": "stop", "run": [waiting.uid]}).status_code == 400
     answer = browse(bob).post("/runs/actions/", {"action": "cancel", "next": "https://evil.example/"})
     assert answer["Location"] == "/runs/"
 

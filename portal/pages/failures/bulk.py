@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -26,7 +27,7 @@ MAX_SELECTED = 25  # as many as a page of the list has
 @signed_in_action
 def act(request: ActorRequest) -> HttpResponse:
     """Assigns, resolves or reopens the selected groups, and reports for which of them that failed. Ignores
-    groups that the actor can't see.
+    groups that the actor can't see. Raises BadRequest for an unknown action.
     """
     change = _change(request)
     if change is None:
@@ -57,8 +58,10 @@ def _change(request: ActorRequest) -> Callable[[ErrorGroup], None] | None:
             return (lambda group: changes.assign(group, name, actor)) if user else None
         case "resolve":
             return lambda group: changes.resolve(group, next(iter(version_numbers(group)), ""), actor)
-        case _:
+        case "reopen":
             return lambda group: changes.reopen(group, actor)
+        case _:
+            raise BadRequest
 
 
 def _back(request: ActorRequest) -> str:

@@ -235,7 +235,7 @@ def test_a_bare_name_is_ones_own_then_the_canonical_and_never_anothers(
     with pytest.raises(Refusal) as refused:
         find("report", Actor(user=charlie))
     assert refused.value.code == "NAME_AMBIGUOUS"
-    assert refused.value.problems[0].params["candidates"] == "elsewhere/report, more/report"
+    assert refused.value.problems[0].params["candidates"] == ("elsewhere/report", "more/report")
 
 
 def test_canonical_skills_are_in_everybodys_reach(first, set_to, stranger):

@@ -69,7 +69,7 @@ def test_a_bare_slug_of_two_own_teams_names_both_and_no_hidden_one(
         publish_skill("report", into=each, by=Actor(user=bob))
     publish_skill("report", into=elsewhere, by=Actor(user=charlie))
     found = refusal(skills.find_skill, "report", Actor(user=bob))
-    assert found.params["candidates"] == "docs/report, third/report"
+    assert found.params["candidates"] == ("docs/report", "third/report")
 
 
 def test_a_bare_slug_that_only_others_have_in_private_is_not_there(publish_skill, bob, charlie, elsewhere):

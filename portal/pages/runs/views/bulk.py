@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from django.contrib import messages
+from django.core.exceptions import BadRequest
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -28,7 +29,8 @@ def act(request: ActorRequest) -> HttpResponse:
     """Repeats or cancels the selected runs, and reports the runs for which that failed. Ignores runs that the
     actor may not read.
 
-    To compare or edit the runs, redirects to another page. At most ``PAGE`` runs are selected.
+    To compare or edit the runs, redirects to another page. At most ``PAGE`` runs are selected. Raises
+    BadRequest for an unknown action.
     """
     uids = sorted(set(request.POST.getlist("run")))[:PAGE]
     action = request.POST.get("action")
@@ -41,11 +43,13 @@ def act(request: ActorRequest) -> HttpResponse:
     if action == "rerun":
         done, refused = _each(runs, lambda run: _run_again(request, run))
         text = ngettext("%(n)s run started.", "%(n)s runs started.", done)
-    else:
+    elif action == "cancel":
         done, refused = _each(runs, lambda run: cancel(run, actor=request.actor))
         text = ngettext(
             "Cancellation requested for %(n)s run.", "Cancellation requested for %(n)s runs.", done
         )
+    else:
+        raise BadRequest
     _report(request, text % {"n": done} if done else "", refused)
     return redirect(_back(request))
 
