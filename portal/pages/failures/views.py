@@ -11,6 +11,7 @@ from django.shortcuts import redirect, render
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 
+from portal.context import navigation_counts
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.failures.bulk import MAX_SELECTED
@@ -53,12 +54,13 @@ def group_list(request: ActorRequest) -> HttpResponse:
     views = found[:PAGE]
     groups = [view.group for view in views]
     first = first_day()
-    days, people, _suggested = read_together(
+    days, people, counts, _suggested = read_together(
         failures_per_day.reads(groups, request.actor, first=first),
         assignees.reads(view.group for view in views if view.may_change),
+        navigation_counts.reads(request.actor),
         form.suggest_skills(groups, request.actor),
     )
-    context = {
+    context: dict[str, Any] = counts | {
         "trends": {key: trend_of(found, first) for key, found in days.items()},
         "assignees": people,
         "may_select": any(view.may_change for view in views),
