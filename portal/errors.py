@@ -7,7 +7,7 @@ UPLOAD_GONE = declare("UPLOAD_GONE", http=410)(
     _("The upload has expired."), _("Choose and upload the file again.")
 )
 UPLOAD_PARTS_INVALID = declare("UPLOAD_PARTS_INVALID")(
-    _("The list of the folder's files does not fit the uploaded content."), _("Choose the folder again.")
+    _("The list of the folder's files does not match the uploaded content."), _("Choose the folder again.")
 )
 UPLOAD_TOO_LARGE = declare("UPLOAD_TOO_LARGE", lambda *, megabytes, files: ..., http=413)(
     _("The upload is larger than %(megabytes)s MB or has more than %(files)s files."),

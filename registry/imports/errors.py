@@ -55,7 +55,7 @@ IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
     _("%(name)s was skipped because it is a module, test or text file."),
-    _("Rename the file if it is a skill."),
+    _("If the file is a skill, give it another name."),
 )
 IMPORT_ENTRY_MISSING = declare("IMPORT_ENTRY_MISSING", lambda *, entry: ..., severity="notice")(
     _("agent.yaml names %(entry)s, which does not exist."),

@@ -3,7 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason: ..., http=409)(
     _("%(name)s is unavailable: %(reason)s."),
-    _("Ask an administrator to set another version, or name another skill as team/slug."),
+    _("Name another skill as team/slug, or ask an administrator to set another version."),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
     _("%(name)s is ambiguous without a team; candidates: %(candidates)s."),

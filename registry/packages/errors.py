@@ -183,7 +183,7 @@ MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
 )
 MIGRATION_INTERRUPTED = declare("MIGRATION_INTERRUPTED", lambda *, reason, path: ..., http=500)(
     _("Can't finish the migration: %(reason)s; the original folder is now %(path)s."),
-    _("Move the original folder from %(path)s back, then try again."),
+    _("Move the original folder from %(path)s back to where it was, then try again."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
     _("`%(field)s` was ignored: it must be %(expected)s, not %(found)s."),

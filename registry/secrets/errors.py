@@ -25,7 +25,10 @@ SECRET_SEALED = declare("SECRET_SEALED", lambda *, name: ..., http=409)(
 )
 SECRET_NOT_DECLARED = declare("SECRET_NOT_DECLARED", lambda *, version, name: ..., http=409)(
     _("%(version)s does not request the secret %(name)s."),
-    _("Publish a version that lists it in `security.secrets`, or grant a secret that this version requests."),
+    _(
+        "Publish a version that lists the secret in `security.secrets`, or grant a secret "
+        "that this version requests."
+    ),
 )
 SECRET_NOT_SET = declare("SECRET_NOT_SET", lambda *, version, names, team, page: ..., http=409)(
     _("%(version)s needs the secrets %(names)s, which team %(team)s has not set."),

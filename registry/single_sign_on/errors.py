@@ -25,7 +25,10 @@ IDENTITY_INACTIVE = declare("IDENTITY_INACTIVE", http=409)(
 )
 IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("This account at %(issuer)s is already linked to another account of this site."),
-    _("Sign in with %(issuer)s to use the other account, or unlink it on the other account's page first."),
+    _(
+        "Sign in with %(issuer)s to use the other account, or first unlink %(issuer)s on the "
+        "other account's page."
+    ),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(
     _("Can't unlink this account: without it, you could no longer sign in."),

@@ -20,8 +20,8 @@ BACKUP_OF_OTHER_RELEASE = declare("BACKUP_OF_OTHER_RELEASE", lambda *, release: 
 KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
     _("Can't restore: the backup was made with another SKILLQUAY_SECRET_KEY."),
     _(
-        "Pass the backup's key file with `--keys`, or use `--without-keys`; users must then sign "
-        "in again and teams must set their secrets again."
+        "Pass the backup's key file with `--keys`. Without the file, use `--without-keys`: "
+        "users must then sign in again and teams must set their secrets again."
     ),
 )
 COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(

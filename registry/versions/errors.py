@@ -19,7 +19,7 @@ EDIT_RENAMES = declare("EDIT_RENAMES", lambda *, other, slug: ...)(
 )
 VERSION_DIFFERS = declare("VERSION_DIFFERS", lambda *, asked, stated: ...)(
     _("Can't publish as version %(asked)s: the package states version %(stated)s."),
-    _("Change the version in SKILL.md, or leave out the requested one."),
+    _("Change the version in SKILL.md to the requested one, or request no version."),
 )
 VERSION_NUMBER_INVALID = declare("VERSION_NUMBER_INVALID", lambda *, version: ...)(
     _("%(version)s is not a valid version number, or it has more than 64 characters."),
@@ -103,6 +103,9 @@ ADDITIONS_YANKED = declare("ADDITIONS_YANKED", lambda *, version: ..., http=409)
 ADDITIONS_NOT_CARRIED = declare(
     "ADDITIONS_NOT_CARRIED", lambda *, earlier, version, names, page: ..., severity="notice"
 )(
-    _("The scripts of %(version)s need items that were added only to %(earlier)s: %(names)s."),
+    _(
+        "The scripts of %(version)s need libraries, hosts or secrets that were added only to "
+        "%(earlier)s: %(names)s."
+    ),
     _("Ask a maintainer to add these items to %(version)s at %(page)s."),
 )

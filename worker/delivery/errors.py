@@ -13,7 +13,7 @@ SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *,
 )
 SUBSCRIPTION_ADDRESS_NOT_USED = declare("SUBSCRIPTION_ADDRESS_NOT_USED", lambda *, channel: ...)(
     _("Can't set an address: this subscription to the channel %(channel)s uses none."),
-    _("Leave the address out; your own e-mail goes to your account's address."),
+    _("Leave the address out; notifications for yourself are sent to your account's address."),
 )
 SUBSCRIPTION_NOT_TESTABLE = declare("SUBSCRIPTION_NOT_TESTABLE", http=409)(
     _("Can't send a test: an inbox subscription has no address to test."),
@@ -47,7 +47,7 @@ DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=
         "Can't retry this delivery: its state is %(state)s, but only queued and failed deliveries can "
         "be retried."
     ),
-    _("Replay the delivery if it was sent, or send a new test message."),
+    _("To repeat a delivery that was sent, replay it. To test the connection, send a test message."),
 )
 DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
     _("Can't replay this delivery: only sent or failed notifications can be replayed."),

@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('kinds', registry.models.fields.DocumentField(default=list)),
                 ('address', models.TextField(blank=True)),
                 ('secret', models.TextField(blank=True)),
-                ('digest', models.CharField(choices=[('none', 'Each one at once'), ('hourly', 'Hourly digest'), ('daily', 'Daily digest')], default='none', max_length=6)),
+                ('digest', models.CharField(choices=[('none', 'Each one immediately'), ('hourly', 'Hourly digest'), ('daily', 'Daily digest')], default='none', max_length=6)),
                 ('muted_until', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('failures', models.PositiveIntegerField(default=0)),

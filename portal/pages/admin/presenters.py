@@ -31,7 +31,7 @@ _LABELS: Mapping[str, str | Promise] = {
 _TIERS: Mapping[str, Promise] = {
     "bwrap": _("Bubblewrap: runs have their own file system, processes and network."),
     "nsrun": _("Linux namespaces: runs have their own file system, processes and network."),
-    "landlock": _("Landlock: rules restrict runs on the host's file system."),
+    "landlock": _("Landlock: runs use the host's file system, and rules restrict what they can access."),
     "unsafe": _("None: scripts can access everything this server can."),
 }
 

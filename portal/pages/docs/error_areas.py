@@ -55,7 +55,7 @@ AREAS = (
     ErrorArea(
         "access",
         _("Tokens, teams and limits"),
-        _("Missing rights, access tokens, install links, members, and limits of a team."),
+        _("Access tokens, install links, members, limits of a team, and missing rights."),
         ("registry.identity", "registry.install_links", "registry.subscriptions", "worker.quotas"),
     ),
     ErrorArea(

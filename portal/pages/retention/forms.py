@@ -21,8 +21,8 @@ LABELS: dict[str, Promise] = {
 }
 HELP: dict[str, Promise] = {
     "failed_days": _("Applies to timed out and lost runs too."),
-    "artifact_days": _("The run stays."),
-    "log_days": _("The run stays."),
+    "artifact_days": _("The run itself is kept."),
+    "log_days": _("The run itself is kept."),
     "artifact_bytes": _("The oldest artifacts are removed first. For example 500 MB or 10 GB."),
     "keep_last": _("These runs stay, whatever their age."),
 }

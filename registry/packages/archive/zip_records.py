@@ -152,7 +152,9 @@ def _read_entry(data: bytes, position: int) -> tuple[Record, int]:
     )
     disk, _, attributes, offset = fields[13:]
     if signature != b"PK\x01\x02":
-        raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("a directory entry is invalid"))
+        raise errors.ARCHIVE_DAMAGED.refusal(
+            reason=gettext_noop("an entry of its central directory is invalid")
+        )
     name_at = position + _CENTRAL.size
     after = name_at + name_length + extra_length + comment_length
     if after > len(data):
@@ -242,7 +244,7 @@ def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record
         expected = ordered[index + 1].offset if index + 1 < len(ordered) else end.offset
         matched.append(_match_local(data, record, expected))
     if expected != end.offset:
-        raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("there is data before the directory"))
+        raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("there is data before its central directory"))
     return tuple(matched)
 
 

@@ -170,7 +170,7 @@ class _SchemaWalk:
         if before and not after:
             is_input = self.side == "input"
             yield self._widening(
-                path, LazyMessage(_("Now optional.")) if is_input else LazyMessage(_("May now be missing."))
+                path, LazyMessage(_("Now optional.")) if is_input else LazyMessage(_("Can now be absent."))
             )
 
     def _openness(self, after: Schema, path: SchemaPath) -> SchemaChange:

@@ -230,8 +230,8 @@ CHECKS = (
         "run-first",
         _("The skill requires downloading and running a program before it works."),
         _(
-            "Name a package of a package manager, or link to the publisher's own page and "
-            "state the digest of the file."
+            "Use a package from a package manager instead, or link to the publisher's own page "
+            "and state the digest of the file."
         ),
         look_for_run_first,
         tuple(

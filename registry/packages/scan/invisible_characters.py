@@ -128,7 +128,7 @@ CHECKS = (
     Check(
         "bidi-override",
         _("Text direction marks hide the real order of the characters in this line."),
-        _("Delete the marks; right-to-left text does not need them in code."),
+        _("Delete the marks; in code, right-to-left text is displayed correctly without them."),
         look_for_directions,
         counts_in_comments=True,
     ),

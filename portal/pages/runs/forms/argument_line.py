@@ -27,8 +27,8 @@ class ArgumentLineField(forms.CharField):
                 attrs={"rows": 1, "class": "code grows", "spellcheck": "false", "autocapitalize": "off"}
             ),
             help_text=_(
-                "The script's command line, without a shell. Quote arguments with spaces. For a file, write "
-                "its name."
+                "The script's command line; no shell interprets it. Quote arguments with spaces. To "
+                "pass an attached file, write its name."
             ),
         )
 

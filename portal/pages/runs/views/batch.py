@@ -186,6 +186,10 @@ def cancel(request: ActorRequest, uid: str) -> HttpResponse:
     undo = request.POST.get("undo") == "1"
     with show_refusals(request):
         n = change.cancel(batch, request.actor, undo=undo)
-        text = ngettext("Undone: %(n)s run was cancelled.", "Undone: %(n)s runs were cancelled.", n)
+        text = ngettext(
+            "The batch was undone: %(n)s run was cancelled.",
+            "The batch was undone: %(n)s runs were cancelled.",
+            n,
+        )
         messages.success(request, text % {"n": n} if undo else _("The batch was cancelled."))
     return redirect("run-batch", uid)
