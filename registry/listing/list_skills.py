@@ -71,10 +71,11 @@ def list_skills(
     """The listing of the skills recommendable to the actor: bundled ones first, then by descending usage
     score. ``paths`` are the files that the agent works on; ``limit`` is the maximum number of skills.
     """
-    reachable, budget = Skill.objects.recommendable_to(actor), budget_of(context_tokens)
+    budget = budget_of(context_tokens)
     max_places = min(limit or choosing.MAX_PLACES, choosing.MAX_PLACES)
-    selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=now or timezone.now())
-    listed = listed_skills((each.skill for each in selection.placed), reachable, selection.pinned)
+    selection = choosing.select_skills(actor, paths, limit=max_places, now=now or timezone.now())
+    placed = (each.skill for each in selection.placed)
+    listed = listed_skills(placed, selection.pinned, selection.shared_slugs)
     entries = {_entry(listed[each.skill.pk], each): each for each in selection.placed}
     fitting = sorted(entries_within_budget(tuple(entries), budget), key=lambda entry: _order(entries[entry]))
     fitted = fit(fitting, budget)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from registry.core.prompt_text import neutralize_markup, one_line
 from registry.core.sql import Reads, prepared, reader
@@ -37,14 +37,12 @@ class ListedSkill:
 
 
 def listed_skills(
-    skills: Iterable[Skill], reachable: QuerySet[Skill], pinned: Mapping[int, Canonical]
+    skills: Iterable[Skill], pinned: Mapping[int, Canonical], shared_slugs: Collection[str]
 ) -> dict[int, ListedSkill]:
-    """The listed form of each skill, by skill id. ``pinned`` is the result of ``canonical_pins``. A slug that
-    several skills in ``reachable`` have is listed as team/slug.
+    """The listed form of each skill, by skill id. ``pinned`` is the result of ``canonical_pins``. Skills with
+    a slug in ``shared_slugs`` are listed as team/slug.
     """
-    wanted = list(skills)
-    shared = _shared_slugs({skill.slug for skill in wanted}, reachable)
-    return {skill.pk: _listed_skill(skill, pinned.get(skill.pk), shared) for skill in wanted}
+    return {skill.pk: _listed_skill(skill, pinned.get(skill.pk), shared_slugs) for skill in skills}
 
 
 @reader
@@ -116,11 +114,6 @@ def _listed_skill(skill: Skill, pin: Canonical | None, shared: Collection[str]) 
     number = skill.latest.number if skill.latest else ""
     text = _join_texts(skill.description, skill.when_to_use)
     return ListedSkill(skill, name, text, skill.latest_id or 0, number, one_line(skill.name))
-
-
-def _shared_slugs(slugs: Collection[str], reachable: QuerySet[Skill]) -> set[str]:
-    same = reachable.filter(slug__in=slugs).order_by().values("slug").annotate(count=Count("pk"))
-    return set(same.filter(count__gt=1).values_list("slug", flat=True))
 
 
 def _join_texts(*manifest: str) -> str:

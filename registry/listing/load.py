@@ -63,11 +63,10 @@ def skills_list(actor: Actor, *, paths: Collection[str] = (), limit: int = DEFAU
     """At most ``limit`` skills for the actor's agents, in the listing's order, and the number of further
     skills. ``paths`` are the files that the agent works on.
     """
-    reachable = Skill.objects.recommendable_to(actor)
     max_places = min(limit, choosing.MAX_PLACES)
-    selection = choosing.select_skills(reachable, actor, paths, limit=max_places, now=timezone.now())
+    selection = choosing.select_skills(actor, paths, limit=max_places, now=timezone.now())
     placed = (each.skill for each in selection.placed)
-    rows = list(listed_skill.listed_skills(placed, reachable, selection.pinned).values())
+    rows = list(listed_skill.listed_skills(placed, selection.pinned, selection.shared_slugs).values())
     versions = Version.objects.filter(pk__in=[listed.version for listed in rows])
     manifests = dict(versions.values_list("pk", "manifest"))
     return LoadableSkills(

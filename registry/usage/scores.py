@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from heapq import merge
 from itertools import islice
-from math import log, log2
+from math import exp, log, log2
 from typing import Any
 
 from django.db.models import Q, QuerySet, Sum
@@ -93,6 +93,11 @@ class DailyUses:
 def score(count: int, last_used_at: datetime | None, now: datetime) -> float:
     """``count × max(0.5^(days/7), 0.1)`` for the days since the last use, or 0 if never used."""
     return count * _factor(now - last_used_at) if last_used_at else 0.0
+
+
+def stored_score(count: int, hot_key: float, now: datetime) -> float:
+    """The ``score`` of a used skill from its stored ``hot_key``, without its last use."""
+    return max(min(exp(hot_key - hot_term(now)), count), FLOOR * count)
 
 
 def explain_score(skill: Skill, *, now: datetime | None = None) -> Score:
