@@ -19,7 +19,7 @@ LIMITS: Mapping[str, str | Promise] = {
 }
 MECHANISMS: Mapping[str, str | Promise] = {
     "watchdog": _("checked every %(interval)s ms"),
-    "affinity": _("assigned CPUs"),
+    "affinity": _("CPU affinity"),
     "time limit": _("time limit"),
     "namespace": _("separate namespace"),
     "proxy": _("dedicated proxy"),

@@ -33,7 +33,7 @@ def explain(
     if declared is None:
         return Explanation(
             code,
-            gettext("The skill defines this failure code; see its message and the log."),
+            gettext("The skill defines this failure code. See the failure message and the log."),
             gettext("Ask the skill's authors or read its documentation."),
             False,
         )

@@ -68,7 +68,7 @@ def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
     if known:
         text = _("You already have an account with the user name %(names)s. Sign in here:") % {"names": known}
     else:
-        text = _("Create your Skillquay account with this link, which works once, within a day:")
+        text = _("Create your Skillquay account with this link. It works once and expires after a day:")
     _send_later([_message(address, _("Your Skillquay account"), text, url)])
 
 
@@ -87,7 +87,7 @@ def _reset_message(user: User, url: str) -> EmailMessage:
         "Use this link to set a new password for the user name %(name)s. It works once "
         "and expires after a day:"
     )
-    return _message(user.email, _("New password for Skillquay"), text % {"name": user.username}, url)
+    return _message(user.email, _("Set a new Skillquay password"), text % {"name": user.username}, url)
 
 
 def _message(address: str, subject: str, text: str, url: str) -> EmailMessage:

@@ -28,7 +28,7 @@ LENGTH_REQUIRED = declare("LENGTH_REQUIRED", http=411)(
 )
 BODY_TOO_LARGE = declare("BODY_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("The request body exceeds %(limit)s bytes or has too many parts."),
-    _("Send less data at once, sign in, or ask an administrator to raise the limit."),
+    _("Send less data at once, sign in for a higher limit, or ask an administrator to raise the limit."),
 )
 BODY_INVALID = declare("BODY_INVALID", lambda *, reason: ..., http=400)(
     _("Can't read the request body: %(reason)s."), _("Send a complete body that matches its `Content-Type`.")

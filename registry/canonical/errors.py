@@ -14,7 +14,7 @@ CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
 )
 CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
     _("Can't propose a change: the mirror contains %(skill)s, not a skill with the slug %(slug)s."),
-    _("Correct `name` in the mirrored SKILL.md, or mirror the address under the skill's own slug."),
+    _("Correct `name` in the mirrored SKILL.md, or create a mirror of this address under the skill's slug."),
 )
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(
     _("%(version)s was yanked: %(reason)s"), _("Choose another version.")

@@ -58,7 +58,10 @@ WEBHOOK_GONE = declare("WEBHOOK_GONE", http=403)(
     _("Start the skill manually, or create another webhook."),
 )
 WEBHOOK_OWNER_MISSING = declare("WEBHOOK_OWNER_MISSING", http=403)(
-    _("The user who created this webhook was deleted or deactivated, or can't run skills for its team."),
+    _(
+        "The user who created this webhook was deleted or deactivated, or can't run skills for the "
+        "webhook's team."
+    ),
     _("Ask a maintainer of the team to delete the webhook and create a new one."),
 )
 WEBHOOK_OVERLAP_INVALID = declare("WEBHOOK_OVERLAP_INVALID", lambda *, most: ...)(

@@ -29,12 +29,12 @@ TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
     _("The expiry date must be in the future and within a year."), _("Choose a date within the next year.")
 )
 TOKEN_LIMIT_EXCEEDED = declare("TOKEN_LIMIT_EXCEEDED", lambda *, field: ..., http=403)(
-    _("An access token can't create or rotate a token that can do more than itself: %(field)s."),
+    _("An access token can't create or rotate a token that has more access than itself: %(field)s."),
     _("Choose fewer scopes, an earlier expiry date or the same team, or sign in to manage tokens."),
 )
 SERVICE_ACCOUNT_IN_SHELL = declare("SERVICE_ACCOUNT_IN_SHELL", lambda *, user: ..., http=403)(
     _("%(user)s is a service account, which acts only with access tokens."),
-    _("Name a person with `--as`, or call the API with a token of the service account."),
+    _("Choose a person as the user with `--as`, or call the API with a token of the service account."),
 )
 TOKEN_ENDED = declare("TOKEN_ENDED", http=409)(
     _("The access token has expired or was revoked."), _("Create a new token.")

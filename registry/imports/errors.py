@@ -10,8 +10,8 @@ IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
     _("Add the skill's parent folder to the `paths` option, or import with the `recursive` option."),
 )
 IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(
-    _("The settings or the `paths` option name this skills folder, but it does not exist."),
-    _("Create the folder, or remove its path from the settings or the option."),
+    _("This skills folder is listed in ship.json or in the `paths` option, but it does not exist."),
+    _("Create the folder, or remove its path from ship.json or from the `paths` option."),
 )
 IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
     _("Can't read ship.json: the file is not valid JSON, or `skills.paths` is not a list of paths."),
@@ -46,7 +46,10 @@ IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., sever
     _("No action needed: the skill is imported once."),
 )
 IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severity="notice")(
-    _("This folder was skipped: %(skill)s is imported from %(other)s, which is nested deeper."),
+    _(
+        "This folder was skipped: %(other)s contains a skill with the same name, %(skill)s, and is "
+        "nested deeper."
+    ),
     _("Rename one of the two skills to import both."),
 )
 IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(

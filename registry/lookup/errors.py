@@ -3,7 +3,10 @@ from registry.packages.problems import gettext_noop as _
 
 CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason: ..., http=409)(
     _("%(name)s is unavailable: %(reason)s."),
-    _("Name another skill as team/slug, or ask an administrator to set another version."),
+    _(
+        "Request another skill as team/slug, or ask an administrator to point this canonical name "
+        "to another version."
+    ),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
     _("%(name)s is ambiguous without a team; candidates: %(candidates)s."),

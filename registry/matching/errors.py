@@ -5,7 +5,7 @@ from registry.packages.problems import gettext_noop as _
 
 FEEDBACK_UTTERANCE_MISSING = declare("FEEDBACK_UTTERANCE_MISSING")(
     _("Can't report a wrong match: `utterance` is missing."),
-    _("As `utterance`, send the request that should not match the skill."),
+    _("In `utterance`, send the text of the request that should not match the skill."),
 )
 FEEDBACK_FULL = declare("FEEDBACK_FULL", lambda *, skill: ..., http=429)(
     _("Too many proposed trigger tests for %(skill)s are waiting for review."),

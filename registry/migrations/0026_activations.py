@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
             name='ActivationDay',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('trigger', models.CharField(choices=[('typed', 'Typed by a person'), ('chosen', 'Chosen by the model'), ('nested', 'By another skill')], max_length=6)),
+                ('trigger', models.CharField(choices=[('typed', "Slash command typed by a person"), ('chosen', 'Chosen by the model'), ('nested', 'By another skill')], max_length=6)),
                 ('day', models.DateField()),
                 ('count', models.PositiveIntegerField(default=0)),
                 ('skill', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='activation_days', to='registry.skill')),

@@ -6,7 +6,7 @@ from registry.models.team import Team
 
 
 class ActivationTrigger(models.TextChoices):
-    TYPED = "typed", _("Typed by a person")
+    TYPED = "typed", _("Slash command typed by a person")
     CHOSEN = "chosen", _("Chosen by the model")
     NESTED = "nested", _("By another skill")
 

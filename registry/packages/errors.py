@@ -19,11 +19,11 @@ ARCHIVE_AMBIGUOUS = declare("ARCHIVE_AMBIGUOUS", lambda *, reason: ...)(
     _("Create the archive again with a standard zip or tar program."),
 )
 ARCHIVE_GAPS = declare("ARCHIVE_GAPS", lambda *, reason: ...)(
-    _("The archive has gaps or overlaps between its entries: %(reason)s."),
+    _("The archive contains gaps, overlaps or extra data: %(reason)s."),
     _("Create the archive again with a standard zip or tar program, with no data before or after it."),
 )
 ARCHIVE_DISAGREES = declare("ARCHIVE_DISAGREES", lambda *, reason: ...)(
-    _("The archive has conflicting data for an entry: %(reason)s."),
+    _("The archive contains conflicting data: %(reason)s."),
     _("Create the archive again with a standard zip or tar program."),
 )
 ARCHIVE_DAMAGED = declare("ARCHIVE_DAMAGED", lambda *, reason: ...)(
@@ -66,7 +66,7 @@ PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
     _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
 )
 PATH_UNSAFE = declare("PATH_UNSAFE", lambda *, reason: ...)(
-    _("The path is not a plain path within the package: %(reason)s."),
+    _("The path is not valid in a package: %(reason)s."),
     _("Use paths relative to the package folder, with / between the parts."),
 )
 PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
@@ -169,8 +169,8 @@ KIND_UNKNOWN = declare("KIND_UNKNOWN", lambda *, kind, kinds: ...)(
 SKILL_NAME_INVALID = declare("SKILL_NAME_INVALID", lambda *, name, most: ...)(
     _("%(name)s is not a valid skill name."),
     _(
-        "Use lowercase letters, digits and hyphens between them (not two in a row), at "
-        "most %(most)s characters."
+        "Use at most %(most)s lowercase letters, digits and hyphens; a hyphen can't come first, "
+        "last or next to another hyphen."
     ),
 )
 SKILL_TEXT_INVALID = declare("SKILL_TEXT_INVALID", lambda *, field, most: ...)(

@@ -14,8 +14,8 @@ REPORTS_TOO_MANY = declare("REPORTS_TOO_MANY", lambda *, limit: ..., http=429, r
     _("Try again later, or ask an administrator to raise SKILLQUAY_REPORTS_PER_DAY."),
 )
 REPORT_OWN = declare("REPORT_OWN", lambda *, version: ..., http=403)(
-    _("You can't decide reports on %(version)s because you published it."),
-    _("Ask another maintainer, an owner of the team or an administrator to decide the reports."),
+    _("You can't decide on reports about %(version)s because you published it."),
+    _("Ask another maintainer, an owner of the team or an administrator to decide on the reports."),
 )
 RELEASE_OWN = declare("RELEASE_OWN", lambda *, version: ..., http=403)(
     _("You can't review %(version)s: the reviewer must be a signed-in user other than the publisher."),

@@ -12,7 +12,10 @@ APPROVAL_NEEDED = declare(
     "APPROVAL_NEEDED", lambda *, version, team, asks, exact, prefix, page: ..., http=409
 )(
     _("Agents can't run %(version)s for %(team)s without approval: it requests %(asks)s."),
-    _("Ask a team owner to allow %(exact)s or %(prefix)s at %(page)s, or ask a person to run it there."),
+    _(
+        "Ask a team owner to allow %(exact)s or %(prefix)s at %(page)s, or ask a person to run the "
+        "skill there."
+    ),
 )
 NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=403)(
     _("Agents can't run %(version)s: it sets `disable-model-invocation`."),

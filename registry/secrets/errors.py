@@ -5,7 +5,8 @@ SECRET_NAME_INVALID = declare("SECRET_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid secret name."),
     _(
         "Use up to 64 uppercase letters, digits and _, starting with a letter, such as API_KEY; "
-        "names that the shell or an interpreter reads are reserved."
+        "names that shells, interpreters or HTTP clients use, such as PATH or HTTP_PROXY, are "
+        "reserved."
     ),
 )
 SECRET_VALUE_INVALID = declare("SECRET_VALUE_INVALID", lambda *, most: ...)(

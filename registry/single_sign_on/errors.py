@@ -26,8 +26,8 @@ IDENTITY_INACTIVE = declare("IDENTITY_INACTIVE", http=409)(
 IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("This account at %(issuer)s is already linked to another account of this site."),
     _(
-        "Sign in with %(issuer)s to use the other account, or first unlink %(issuer)s on the "
-        "other account's page."
+        "To use the other account, sign in with %(issuer)s. To link %(issuer)s to this account, "
+        "unlink it from the other account first."
     ),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(

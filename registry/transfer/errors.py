@@ -2,7 +2,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 TARGET_NOT_EMPTY = declare("TARGET_NOT_EMPTY", lambda: ..., http=409)(
-    _("Can't copy into this database: it already contains a site."),
+    _("Can't copy into this database: it already contains users or skills."),
     _("Create an empty database, and use it as the target."),
 )
 OTHER_COPY_UNFINISHED = declare("OTHER_COPY_UNFINISHED", lambda *, source: ..., http=409)(

@@ -7,8 +7,8 @@ TRIGGER_TESTS_NONE = declare("TRIGGER_TESTS_NONE", lambda *, skill: ..., http=40
 )
 PHRASE_UNUSABLE = declare("PHRASE_UNUSABLE", lambda *, phrase, most: ..., severity="warning")(
     _(
-        "The phrase “%(phrase)s” can't match as a whole: it has no words, more than %(most)s words "
-        "or too many characters."
+        "Search can't match the phrase “%(phrase)s” as a whole: it has no words, more than "
+        "%(most)s words or too many characters."
     ),
     _("Write a short phrase that a user would say; each Chinese character counts as a word."),
 )

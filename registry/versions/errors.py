@@ -14,7 +14,7 @@ EDIT_CONFLICT = declare("EDIT_CONFLICT", lambda *, skill, version: ..., http=409
     _("Compare that version with your changes, then publish your changes as the next version."),
 )
 EDIT_RENAMES = declare("EDIT_RENAMES", lambda *, other, slug: ...)(
-    _("Can't rename the skill by editing: SKILL.md names %(other)s instead of %(slug)s."),
+    _("Can't rename the skill by editing: the name in SKILL.md is %(other)s, not %(slug)s."),
     _("Keep the name, or publish a separate package for the other skill."),
 )
 VERSION_DIFFERS = declare("VERSION_DIFFERS", lambda *, asked, stated: ...)(

@@ -18,6 +18,9 @@ APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: 
     _("Approve or deny this run without adding a rule."),
 )
 APPROVAL_OUTDATED = declare("APPROVAL_OUTDATED", lambda *, version: ..., http=409)(
-    _("%(version)s requests more permissions than this approval shows."),
-    _("Approve this run once, or start a new run and decide about its permissions."),
+    _("%(version)s now requests more permissions than this approval request lists."),
+    _(
+        "Approve only this run, or start a new run and decide on its approval request, which lists "
+        "all permissions."
+    ),
 )

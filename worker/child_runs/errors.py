@@ -30,7 +30,7 @@ CHILD_CALLER_GONE = declare("CHILD_CALLER_GONE", http=403)(
 )
 CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit: ...)(
     _("The result of run %(run)s is larger than %(limit)s bytes."),
-    _("Write large results to a file in output_dir and pass it on as an artifact."),
+    _("Write large results to a file in output_dir; the calling skill gets the file as an artifact."),
 )
 CHILD_RUNS_CLOSED = declare("CHILD_RUNS_CLOSED")(
     _("Can't start a child run: this run has ended."),

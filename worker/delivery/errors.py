@@ -12,8 +12,8 @@ SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *,
     _("Send a URL with http or https for a webhook or chat, and an e-mail address for a team's e-mail."),
 )
 SUBSCRIPTION_ADDRESS_NOT_USED = declare("SUBSCRIPTION_ADDRESS_NOT_USED", lambda *, channel: ...)(
-    _("Can't set an address: this subscription to the channel %(channel)s uses none."),
-    _("Leave the address out; notifications for yourself are sent to your account's address."),
+    _("Can't set an address: this subscription (channel %(channel)s) doesn't use one."),
+    _("Leave the address out: the inbox needs none, and e-mail to you goes to your account's address."),
 )
 SUBSCRIPTION_NOT_TESTABLE = declare("SUBSCRIPTION_NOT_TESTABLE", http=409)(
     _("Can't send a test: an inbox subscription has no address to test."),

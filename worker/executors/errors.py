@@ -40,7 +40,7 @@ TOOL_LOOP = declare("TOOL_LOOP")(
 )
 COMMAND_FAILED = declare("COMMAND_FAILED")(
     _("A command in the prompt failed, so the prompt can't be built."),
-    _("Read the command's output in the log, then report it to the skill's maintainers."),
+    _("Read the command's output in the log, then report the error to the skill's maintainers."),
 )
 COMMANDS_TOO_MANY = declare("COMMANDS_TOO_MANY", lambda *, count, limit: ...)(
     _("The prompt contains %(count)s commands; at most %(limit)s are allowed."),

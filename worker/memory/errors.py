@@ -3,11 +3,11 @@ from registry.packages.problems import gettext_noop as _
 
 MEMORY_REVIEWED = declare("MEMORY_REVIEWED")(
     _("This memory must be reviewed before it is saved."),
-    _("Ask the memory's owner or a maintainer of the team to decide at /memory/review/."),
+    _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
 )
 MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("The run failed, so its proposed memory must be reviewed before it is saved."),
-    _("Ask the memory's owner or a maintainer of the team to decide at /memory/review/."),
+    _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
     _("The run can't save memory for this owner without a review."),
@@ -26,7 +26,7 @@ MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
     _("Run the skill again, and review the memory within the time limit (SKILLQUAY_MEMORY_REVIEW_DAYS)."),
 )
 MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
-    _("This proposed memory has already been decided (%(state)s)."), _("Reload the list.")
+    _("This proposed memory is no longer waiting for review (%(state)s)."), _("Reload the list.")
 )
 MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Invalid value; allowed values: %(allowed)s."),

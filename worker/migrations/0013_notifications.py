@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('uid', models.CharField(default=registry.models.identity.new_uid, editable=False, max_length=26, unique=True)),
-                ('kind', models.CharField(choices=[('run_failed', 'Failed run'), ('first_failure', 'First failure after a success'), ('recovered', 'Success after a failure'), ('approval_waiting', 'Run waiting for approval'), ('schedule_missed', 'Missed scheduled runs'), ('schedule_paused', 'Schedule paused by the site'), ('version_held', 'Version held for review'), ('report_filed', 'Report on a version')], max_length=16)),
+                ('kind', models.CharField(choices=[('run_failed', 'Failed run'), ('first_failure', 'First failure after a success'), ('recovered', 'Success after a failure'), ('approval_waiting', 'Run waiting for approval'), ('schedule_missed', 'Missed scheduled runs'), ('schedule_paused', "Schedule paused automatically"), ('version_held', 'Version held for review'), ('report_filed', 'Report on a version')], max_length=16)),
                 ('at', models.DateTimeField()),
                 ('details', registry.models.fields.DocumentField(default=dict)),
                 ('expanded_at', models.DateTimeField(null=True)),

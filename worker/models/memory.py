@@ -23,7 +23,7 @@ class OwnerType(models.TextChoices):
     """The kind of a memory's owner; households and groups are both teams."""
 
     USER = "user", _("Person")
-    HOUSEHOLD = "household", _("Household")
+    HOUSEHOLD = "household", _("Team (household)")
     TASK = "task", _("Run")
     GROUP = "group", _("Group")
 

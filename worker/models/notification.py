@@ -29,7 +29,7 @@ class NotificationKind(models.TextChoices):
     RECOVERED = "recovered", _("Success after a failure")
     APPROVAL = "approval_waiting", _("Run waiting for approval")
     SCHEDULE_MISSED = "schedule_missed", _("Missed scheduled runs")
-    SCHEDULE_PAUSED = "schedule_paused", _("Schedule paused by the site")
+    SCHEDULE_PAUSED = "schedule_paused", _("Schedule paused automatically")
     VERSION_HELD = "version_held", _("Version held for review")
     REPORT = "report_filed", _("Report on a version")
 

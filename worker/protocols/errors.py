@@ -55,7 +55,10 @@ MODULE_MISSING = declare("MODULE_MISSING", lambda *, module: ...)(
 )
 PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
     _("The script needs the program %(program)s, which is not installed on the worker."),
-    _("Choose a `runtime` with this program, or ask an administrator to install it on the workers."),
+    _(
+        "Choose a `runtime` that includes this program, or ask an administrator to install the "
+        "program on the workers' hosts."
+    ),
 )
 HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
     _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
@@ -131,7 +134,7 @@ TOOLS_UNDECLARED = declare("TOOLS_UNDECLARED")(
     _("Ask the skill's maintainers to declare each tool in `abp.tools`."),
 )
 STATIC_SKILL = declare("STATIC_SKILL")(
-    _("Can't run the skill: it is static, so it has no script."),
+    _("Can't run the skill: its type is `static`, so it has no script to run."),
     _("Read the skill on its page or with `skills_load`, or install it."),
 )
 PROMPT_ONLY = declare("PROMPT_ONLY")(

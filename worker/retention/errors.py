@@ -9,6 +9,6 @@ RETENTION_INVALID = declare("RETENTION_INVALID", lambda *, most: {"most": most})
     _("Send a whole number in this range, or null to set no limit."),
 )
 RETENTION_ABOVE_SITE = declare("RETENTION_ABOVE_SITE", lambda *, most: {"most": most})(
-    _("Can't keep runs longer than the site, which allows %(most)s."),
-    _("Send at most %(most)s, or null to use the site's value."),
+    _("Can't set this value: the site's retention policy allows at most %(most)s."),
+    _("Use at most %(most)s, or an empty field (`null` in the API) for the site's value."),
 )

@@ -20,10 +20,10 @@ RUN_BATCH_BUSY = declare("RUN_BATCH_BUSY", lambda *, limit: ..., http=409, retry
 )
 RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
     _("Can't start the batch: its action does not accept `%(version)s` as `version`."),
-    _("Send `same`, `newest` or a version number to repeat runs; leave `version` out to cancel them."),
+    _("To repeat runs, send `same`, `newest` or a version number; to cancel runs, leave out `version`."),
 )
 RUN_BATCH_INPUTS = declare("RUN_BATCH_INPUTS")(
-    _("Inputs can only be set for runs that are repeated."), _("Leave `inputs` out to cancel runs.")
+    _("Inputs can only be set for runs that are repeated."), _("To cancel runs, leave out `inputs`.")
 )
 RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
     _("Can't cancel the batch: it has ended."),

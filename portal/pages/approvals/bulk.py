@@ -77,5 +77,9 @@ def report(request: ActorRequest, choice: ApprovalDecision, result: BulkResult) 
         undo = reverse("rule-remove", args=[rule.uid])
         messages.success(request, text % {"team": rule.team, "name": rule.name}, extra_tags=undo)
     for (code, why), number in result.failures.items():
-        text = ngettext("%(n)s request failed: %(why)s", "%(n)s requests failed: %(why)s", number)
+        text = ngettext(
+            "%(n)s request could not be processed: %(why)s",
+            "%(n)s requests could not be processed: %(why)s",
+            number,
+        )
         messages.error(request, text % {"n": number, "why": why}, extra_tags=code)

@@ -26,8 +26,8 @@ class AuditFilterForm(forms.Form):
     person = forms.CharField(label=_("User name"), required=False, max_length=150)
     group = forms.ChoiceField(label=pgettext_lazy("audit", "Action"), required=False, choices=_GROUPS)
     target = forms.CharField(label=_("Affected skill, person or other item"), required=False, max_length=200)
-    since = forms.DateField(label=_("From day"), required=False, widget=DayInput)
-    until = forms.DateField(label=_("To day"), required=False, widget=DayInput)
+    since = forms.DateField(label=_("Start date"), required=False, widget=DayInput)
+    until = forms.DateField(label=_("End date"), required=False, widget=DayInput)
 
     @property
     def chosen(self) -> AuditFilter | None:

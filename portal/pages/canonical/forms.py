@@ -50,8 +50,8 @@ class SetForm(forms.Form):
         required=False,
         initial=LATEST,
         help_text=_(
-            "New versions on this channel, or on latest, are proposed for acceptance; leave empty "
-            "for no proposals."
+            "A channel, or latest: its new versions are proposed for acceptance; leave empty for "
+            "no proposals."
         ),
     )
     reason = _reason()

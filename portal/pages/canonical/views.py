@@ -152,7 +152,7 @@ def decide(request: ActorRequest, slug: str) -> HttpResponse:
             text = (
                 _("%(name)s now points to %(version)s.")
                 if accepts
-                else _("%(name)s still points to %(version)s. The other version won't be proposed again.")
+                else _("%(name)s still points to %(version)s. The rejected version won't be proposed again.")
             )
             messages.success(request, text % _message_params(canonical))
     return redirect("canonical", slug)

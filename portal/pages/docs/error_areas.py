@@ -55,7 +55,7 @@ AREAS = (
     ErrorArea(
         "access",
         _("Tokens, teams and limits"),
-        _("Access tokens, install links, members, limits of a team, and missing rights."),
+        _("Access tokens, install links, members, limits of a team, and missing permissions."),
         ("registry.identity", "registry.install_links", "registry.subscriptions", "worker.quotas"),
     ),
     ErrorArea(

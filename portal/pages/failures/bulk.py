@@ -41,7 +41,9 @@ def act(request: ActorRequest) -> HttpResponse:
         text = ngettext("%(n)s error group changed.", "%(n)s error groups changed.", done)
         messages.success(request, text % {"n": done})
     for (code, why), number in refused.items():
-        text = ngettext("Failed for %(n)s group: %(why)s", "Failed for %(n)s groups: %(why)s", number)
+        text = ngettext(
+            "Can't change %(n)s error group: %(why)s", "Can't change %(n)s error groups: %(why)s", number
+        )
         messages.error(request, text % {"n": number, "why": why}, extra_tags=code)
     if not done and not refused:
         messages.error(request, _("Select at least one error group."))

@@ -63,7 +63,10 @@ class ImportForm(TeamChoiceForm):
         label=_("Credentials"),
         required=False,
         max_length=80,
-        help_text=_("The name that an administrator gave you; leave empty for a public source."),
+        help_text=_(
+            "The name of the credentials, which you get from an administrator; leave empty for a "
+            "public source."
+        ),
     )
     visibility = forms.ChoiceField(
         label=_("Visibility of new skills"),

@@ -19,8 +19,8 @@ STAGES = {
 _PLACES = {
     PlaceReason.BUNDLED: _("bundled by administrators"),
     PlaceReason.USED: _("ranked by use"),
-    PlaceReason.NEW: _("new skill, in a reserved place"),
-    PlaceReason.TURN: _("in today's rotation"),
+    PlaceReason.NEW: _("new skill, in a place kept for new skills"),
+    PlaceReason.TURN: _("chosen by daily rotation"),
 }
 _CUTS = {
     Truncation.NONE: _("full text"),
@@ -29,7 +29,7 @@ _CUTS = {
     Truncation.NAME: _("name only"),
 }
 _WHYS = {
-    OmissionReason.PATHS: _("applies only to certain files, and none was given"),
+    OmissionReason.PATHS: _("applies only to certain files, and no path matches"),
     OmissionReason.LIMIT: _("skill limit reached"),
     OmissionReason.BUDGET: _("not enough budget even for its name"),
 }

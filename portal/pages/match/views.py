@@ -42,7 +42,8 @@ EXAMPLES = (
 _THANKS = {
     FeedbackOutcome.WORKED: gettext_lazy("Thank you. This counts as a use of %(skill)s."),
     FeedbackOutcome.WRONG_SKILL: gettext_lazy(
-        "Thank you. Your sentence was proposed to the maintainers of %(skill)s as a test that must not match."
+        "Thank you. A test was proposed to the maintainers of %(skill)s: your sentence must not "
+        "match this skill."
     ),
 }
 

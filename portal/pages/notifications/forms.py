@@ -78,7 +78,9 @@ class SubscriptionChangeForm(forms.Form):
         initial = {"kinds": row.kinds, "digest": row.digest, "muted_until": row.muted_until}
         super().__init__(data, initial=initial)
         shown = shown_address(row)
-        self.fields["address"].help_text = _("Now: %(address)s. Leave empty to keep it.") % {"address": shown}
+        self.fields["address"].help_text = _("Current address: %(address)s. Leave empty to keep it.") % {
+            "address": shown
+        }
         is_optional = row.channel in (DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)
         unused = {
             "digest": row.channel == DeliveryChannel.INBOX,

@@ -85,7 +85,7 @@ def test(request: ActorRequest, uid: str) -> HttpResponse:
     row = subscriptions.find(uid, request.actor)
     with show_refusals(request):
         log.send_test(row, request.actor)
-        messages.success(request, _("The test is queued. Its outcome appears here."))
+        messages.success(request, _("The test message is queued. Its result will appear here."))
         return redirect("deliveries")
     return _back(row)
 
@@ -111,7 +111,7 @@ def retry(request: ActorRequest, uid: str) -> HttpResponse:
     row = log.find(uid, request.actor)
     with show_refusals(request):
         log.retry(row, request.actor)
-        messages.success(request, _("The delivery is being sent."))
+        messages.success(request, _("The delivery is being retried."))
     return redirect("deliveries")
 
 

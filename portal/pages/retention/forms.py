@@ -16,7 +16,7 @@ LABELS: dict[str, Promise] = {
     "other_days": _("Cancelled and refused runs (days)"),
     "artifact_days": _("Artifacts (days)"),
     "log_days": _("Logs (days)"),
-    "artifact_bytes": _("Size of all artifacts of a team"),
+    "artifact_bytes": _("Maximum size of a team's artifacts"),
     "keep_last": _("Newest runs to keep per skill"),
 }
 HELP: dict[str, Promise] = {

@@ -11,7 +11,10 @@ class RuleForm(forms.Form):
     name = forms.CharField(
         label=_("Skills"),
         max_length=200,
-        help_text=_("team/skill, a short name, or a prefix followed by :*, for example handbook/:*."),
+        help_text=_(
+            "team/skill, a skill's short name, or a prefix followed by :*, for example handbook/:* "
+            "for all skills of handbook."
+        ),
     )
     version = forms.CharField(
         label=_("Version"),

@@ -87,7 +87,7 @@ def review(request: ActorRequest, slug: str) -> HttpResponse:
     verb = reviews.withdraw_review if request.POST.get("withdraw") else reviews.review
     with show_refusals(request):
         verb(version, team, request.actor)
-        messages.success(request, _("Review of %(skill)s updated.") % {"skill": version})
+        messages.success(request, _("The review status of %(skill)s was updated.") % {"skill": version})
     return redirect(_address(team, request.POST))
 
 

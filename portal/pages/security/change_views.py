@@ -77,7 +77,7 @@ def add_key(request: ActorRequest) -> HttpResponse:
     form = NewKeyForm(request.POST if request.method == "POST" else None, user=user)
     if form.is_valid():
         codes = factors.add_key(request, user, form)
-        messages.success(request, _("The key was added."))
+        messages.success(request, _("The passkey or security key was added."))
         return _show_codes(request, codes)
     context = {"form": form, "options": auth.begin_registration(user, False)}
     return render(request, "security/key.html", context, status=422 if form.is_bound else 200)

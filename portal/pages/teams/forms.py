@@ -28,7 +28,10 @@ class TeamSettingsForm(forms.Form):
         choices=(("en", _("English")), ("zh", _("Chinese"))),
         widget=forms.CheckboxSelectMultiple,
         required=False,
-        help_text=_("Languages of the team's users; publishing warns if one of them has no phrases."),
+        help_text=_(
+            "Languages of the team's users. Publishing shows a warning if a skill has no trigger "
+            "phrases in one of them."
+        ),
     )
     failing_triggers_block = forms.BooleanField(
         label=_("Block publishing when trigger tests fail"), required=False
@@ -38,9 +41,7 @@ class TeamSettingsForm(forms.Form):
         choices=MemoryReview.choices,
         widget=forms.RadioSelect,
         required=False,
-        help_text=_(
-            "Memories for owners other than the team and the caller always need that owner's review."
-        ),
+        help_text=_("Memories for any other user or team always need a review by that user or team."),
     )
 
     run_readers = forms.ChoiceField(

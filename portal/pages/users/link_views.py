@@ -81,7 +81,7 @@ class ResetPassword(PasswordResetConfirmView):
 
     def form_valid(self, form: SetPasswordForm[User]) -> HttpResponse:
         form.user.must_change_password = False
-        messages.success(self.request, _("Your password was changed. Sign in with it."))
+        messages.success(self.request, _("Your password was changed. Sign in with the new password."))
         response = super().form_valid(form)
         record_password_change(form.user)
         return response

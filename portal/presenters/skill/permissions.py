@@ -33,7 +33,7 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "hooks": _("Hooks"),
     "shell": _("Shell"),
     "skills": _("Other skills that this skill starts"),
-    "properties": _("Other requests"),
+    "properties": _("Other permissions"),
 }
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),

@@ -39,7 +39,10 @@ GIT_REPOSITORY = declare("GIT_REPOSITORY")(
 )
 GIT_REF = declare("GIT_REF", lambda *, what, name: ...)(
     _("The repository has no %(what)s %(name)s."),
-    _("Correct the name. To import the default branch, leave out the option."),
+    _(
+        "Correct the branch name, or add a version tag to the repository. To import the default "
+        "branch, leave out `branch` and `tags`."
+    ),
 )
 GIT_PATH = declare("GIT_PATH", lambda *, name: ...)(
     _("The folder %(name)s was not found in the commit."),

@@ -53,4 +53,4 @@ def read(source: Source, actor: Actor, scratch: Path, progress: ReadProgress) ->
 
 def _require_administrator(actor: Actor) -> None:
     if not actor.is_administrator:
-        raise FORBIDDEN.refusal(action="import a folder of the server").at("kind")
+        raise FORBIDDEN.refusal(action="import a folder on the server").at("kind")

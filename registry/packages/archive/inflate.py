@@ -20,11 +20,13 @@ def inflate(data: bytes, size: int, *, path: str) -> bytes:
     except zlib.error as error:
         raise ARCHIVE_DAMAGED.refusal(reason=str(error)).at(path) from None
     if len(result) != size:
-        raise ARCHIVE_DAMAGED.refusal(reason=gettext_noop("its size differs from the declared size")).at(path)
+        raise ARCHIVE_DAMAGED.refusal(
+            reason=gettext_noop("the size of an entry differs from the declared size")
+        ).at(path)
     if not stream.eof or stream.unused_data or stream.unconsumed_tail:
-        raise ARCHIVE_DAMAGED.refusal(reason=gettext_noop("its compressed data ends in the wrong place")).at(
-            path
-        )
+        raise ARCHIVE_DAMAGED.refusal(
+            reason=gettext_noop("the compressed data of an entry ends too early or too late")
+        ).at(path)
     return result
 
 

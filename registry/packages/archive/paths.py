@@ -90,7 +90,7 @@ def _unsafe_reason(path: str, parts: list[str]) -> str:
     if ".." in parts:
         return gettext_noop("it contains ..")
     if "" in parts or "." in parts:
-        return gettext_noop("it has an empty part or a single dot")
+        return gettext_noop("it contains a part that is empty or a single dot")
     return ""
 
 

@@ -194,12 +194,10 @@ def _entry(
         return ArchiveEntry(name, b"", link=header.link.decode("utf-8", "replace"))
     is_folder = header.kind == _FOLDER or (header.kind == b"\0" and name.endswith("/"))
     if is_folder and body:
-        raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("it is a folder entry that contains data")
-        ).at(label)
+        raise errors.ARCHIVE_DISAGREES.refusal(reason=gettext_noop("a folder entry contains data")).at(label)
     if name.endswith("/") and not is_folder:
         raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("it is a file whose name ends with a slash")
+            reason=gettext_noop("the name of a file entry ends with a slash")
         ).at(label)
     if not name or name == "." or name == "./":
         return ArchiveEntry("", None) if is_folder else ArchiveEntry("/", body)

@@ -40,19 +40,17 @@ def _check_kind(record: Record) -> None:
     named_folder = record.name.endswith("/")
     if (kind == stat.S_IFDIR) > named_folder or (kind == stat.S_IFREG) & named_folder:
         raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("its name and mode disagree on whether it is a file or a folder")
+            reason=gettext_noop("the name and mode of an entry disagree on whether it is a file or a folder")
         ).at(label)
     if named_folder and record.size:
-        raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("it is a folder entry that contains data")
-        ).at(label)
+        raise errors.ARCHIVE_DISAGREES.refusal(reason=gettext_noop("a folder entry contains data")).at(label)
 
 
 def _entry(data: bytes, record: Record) -> ArchiveEntry:
     packed = data[record.start : record.start + record.packed]
     content = packed if record.method == 0 else inflate(packed, record.size, path=printable(record.name))
     if zlib.crc32(content) != record.crc:
-        raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("its checksum is wrong")).at(
+        raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("the checksum of an entry is wrong")).at(
             printable(record.name)
         )
     if record.name.endswith("/"):

@@ -96,7 +96,7 @@ def _find_end(data: bytes) -> int:
         position = data.find(b"PK\x05\x06", position + 1)
     if not positions:
         raise errors.ARCHIVE_TRUNCATED.refusal(
-            reason=gettext_noop("it has no end record, or there is data after it")
+            reason=gettext_noop("its end record is missing or followed by other data")
         )
     if len(positions) > 1 or b"PK\x05\x06" in data[positions[0] + 4 :]:
         raise errors.ARCHIVE_AMBIGUOUS.refusal(
@@ -205,7 +205,7 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
         position += 4 + length
     other = fields.get(_UNICODE_PATH)
     if other is not None and other[5:] != name.encode():
-        raise errors.ARCHIVE_DISAGREES.refusal(reason=gettext_noop("it has two different names")).at(
+        raise errors.ARCHIVE_DISAGREES.refusal(reason=gettext_noop("an entry has two different names")).at(
             printable(name)
         )
     return fields
@@ -222,7 +222,7 @@ def _apply_zip64(extra: dict[int, bytes], name: str, *values: int) -> tuple[int,
     needed = values.count(_MAX32)
     if len(zip64) < 8 * needed:
         raise errors.ARCHIVE_DAMAGED.refusal(
-            reason=gettext_noop("its zip64 field is missing or too short")
+            reason=gettext_noop("the zip64 field of an entry is missing or too short")
         ).at(printable(name))
     replacements = iter(struct.unpack_from(f"<{needed}Q", zip64))
     return tuple(next(replacements) if value == _MAX32 else value for value in values)
@@ -253,7 +253,7 @@ def _match_local(data: bytes, record: Record, next_offset: int) -> Record:
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     if signature != b"PK\x03\x04":
         raise errors.ARCHIVE_DAMAGED.refusal(
-            reason=gettext_noop("its local record is in the wrong place")
+            reason=gettext_noop("the local record of an entry is in the wrong place")
         ).at(printable(record.name))
     name_at = record.offset + _LOCAL.size
     start = name_at + name_length + extra_length
@@ -288,12 +288,12 @@ def _check_tail(tail: bytes | None, record: Record) -> None:
     ``tail`` is None if the data of the entry overlaps the data that follows.
     """
     if tail is None:
-        raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("it overlaps the data that follows")).at(
+        raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("an entry overlaps the data after it")).at(
             printable(record.name)
         )
     if not record.flags & _DESCRIPTOR:
         if tail:
-            raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("there is data after it")).at(
+            raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("there is extra data after an entry")).at(
                 printable(record.name)
             )
         return
@@ -315,5 +315,7 @@ def check_readable(record: Record) -> None:
         raise errors.ARCHIVE_DAMAGED.refusal(reason=f"unknown flags {record.flags:#06x}").at(label)
     if record.method == 0 and record.packed != record.size:
         raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("it is stored uncompressed, but its two sizes differ")
+            reason=gettext_noop(
+                "an entry is stored uncompressed, but its compressed and uncompressed sizes differ"
+            )
         ).at(label)

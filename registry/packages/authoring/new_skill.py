@@ -65,8 +65,8 @@ def _execute(language: str, extension: str) -> SkillTemplate:
         f"execute-{extension}",
         f"execute(), {language}",
         _(
-            "A script with one function, execute(parameters), which reports its steps, for sites that "
-            "require the ApexBridge profile."
+            "For sites that require the ApexBridge profile: a script with one function, "
+            "execute(parameters), that reports its steps."
         ),
         (("SKILL.md", "execute.md"), (path, f"execute.{extension}")),
         path,
@@ -77,7 +77,7 @@ TEMPLATES = (
     SkillTemplate(
         "prompt",
         _("Prompt"),
-        _("Instructions that an agent follows; no code runs."),
+        _("Instructions that an agent follows. They contain no script to run."),
         (("SKILL.md", "prompt.md"),),
         description_text="reviewing",
     ),
@@ -104,7 +104,7 @@ TEMPLATES = (
     SkillTemplate(
         "static",
         _("Reference files"),
-        _("Files for agents to read; no code runs."),
+        _("Files that agents read. They can't be run."),
         (("SKILL.md", "reading.md"), ("references/rules.md", "rules.md")),
         description_text="looking-up",
     ),

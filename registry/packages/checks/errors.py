@@ -15,7 +15,7 @@ PATHS_NEVER_FIT = declare("PATHS_NEVER_FIT", lambda *, pattern: ..., severity="w
     _("Use .gitignore syntax, relative to the project folder, with / between folders, such as src/**/*.py."),
 )
 ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., severity="warning")(
-    _("The endpoint %(address)s is blocked because `security` does not allow access to its host."),
+    _("Can't use the endpoint %(address)s: the skill's `security` settings do not allow its host."),
     _("Set `security.network` to `allowlist`, and add the endpoint's host to `network_allowlist`."),
 )
 ABP_TOOL = declare("ABP_TOOL", lambda *, field, reason: ..., severity="warning")(
@@ -73,6 +73,6 @@ SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity=
     _("Use `type: object` with `properties`."),
 )
 PROBLEMS_OMITTED = declare("PROBLEMS_OMITTED", lambda *, code, limit: ..., severity="notice")(
-    _("The package has more problems with the code %(code)s; only %(limit)s are listed."),
+    _("Only the first %(limit)s problems with the error code %(code)s are listed; the package has more."),
     _("Fix the listed problems, then check the package again."),
 )

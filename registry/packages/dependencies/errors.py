@@ -21,7 +21,7 @@ DEPENDENCY_INVALID = declare("DEPENDENCY_INVALID", lambda *, text, reason: ..., 
 )
 DEPENDENCY_LOCK_MISSING = declare("DEPENDENCY_LOCK_MISSING", severity="warning")(
     _("The dependencies in package.json are not installed because there is no package-lock.json."),
-    _("Add the package-lock.json that npm generates to the same folder."),
+    _("Generate package-lock.json with npm, and add it to the same folder."),
 )
 DEPENDENCY_FILE_LARGE = declare("DEPENDENCY_FILE_LARGE", lambda *, limit: ..., http=413)(
     _("The dependency declaration is larger than the limit of %(limit)s bytes."),

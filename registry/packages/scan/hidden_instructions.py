@@ -223,7 +223,7 @@ CHECKS = (
     Check(
         "conceal-from-user",
         _("The skill instructs the agent to hide something from its user."),
-        _("Remove the instruction, or state what is not shown to the user and why."),
+        _("Remove the instruction, or explain in the skill what is hidden from the user and why."),
         look_for_secrecy,
         _CONCEAL_HINTS,
         is_instruction=True,

@@ -22,7 +22,7 @@ from registry.versions.errors import SCAN_FINDS, SCAN_HOLDS
 
 _OTHER_SCANNER_MESSAGE = _("Another scanner on this site reported this problem.")
 _DEFAULT_REMEDY = _(
-    "Check the reported place and fix it, or ask a maintainer to suppress the finding with a reason."
+    "Check the reported place and fix the problem, or ask a maintainer to suppress the finding with a reason."
 )
 
 

@@ -98,7 +98,7 @@ def _caller(approval: Approval) -> str:
 
 
 def _permissions(count: int) -> str:
-    return ngettext("%(n)s permission to review", "%(n)s permissions to review", count) % {"n": count}
+    return ngettext("%(n)s permission needs review", "%(n)s permissions need review", count) % {"n": count}
 
 
 def _held(actor: Actor) -> Reads[list[Need]]:
@@ -145,7 +145,7 @@ def _failed_schedules(actor: Actor) -> Reads[list[Need]]:
     decided = ScheduleFiring.objects.filter(schedule__in=schedules, due__gte=timezone.now() - _SHOWN_FOR)
     newest = decided.exclude(state=FiringState.PENDING).values("schedule").annotate(key=Max("pk"))
     texts = {
-        FiringState.MISSED.value: _("Schedule %(name)s missed its time"),
+        FiringState.MISSED.value: _("Schedule %(name)s missed a run"),
         FiringState.REFUSED.value: _("Schedule %(name)s could not start a run"),
         FiringState.STARTED.value: _("The last run of schedule %(name)s failed"),
     }

@@ -19,7 +19,7 @@ _LABEL = '<span><b>{}</b> <span class="small muted">{}</span></span>'
 _label = lazy(format_html, SafeString)
 _KINDS = [(kind.name, _label(_LABEL, _(kind.title), _(kind.summary))) for kind in TEMPLATES]
 _GROUPS = (
-    (_("Texts and files: no code runs"), ("prompt", "static")),
+    (_("Texts and files without a script"), ("prompt", "static")),
     (_("Scripts: code runs in a sandbox"), ("python", "bash", "node", "request", "tools")),
 )
 _OTHERS = _("Formats of other platforms")

@@ -28,8 +28,8 @@ class RepeatForm(forms.Form):
         required=False,
         widget=forms.Textarea(attrs={"rows": 6, "class": "code", "spellcheck": "false"}),
         help_text=_(
-            "The new runs get these inputs instead of the original ones and keep all others; "
-            'null removes an input. Example: {"path": "new.csv"}'
+            "In the new runs, these inputs replace the original inputs of the same name; null "
+            'removes an input. Example: {"path": "new.csv"}'
         ),
     )
 

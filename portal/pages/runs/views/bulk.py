@@ -78,7 +78,9 @@ def _report(request: ActorRequest, text: str, refused: list[str]) -> None:
     if text:
         messages.success(request, text)
     if refused:
-        head = ngettext("Failed for %(n)s run:", "Failed for %(n)s runs:", len(refused)) % {"n": len(refused)}
+        head = ngettext(
+            "The action failed for %(n)s run:", "The action failed for %(n)s runs:", len(refused)
+        ) % {"n": len(refused)}
         shown = [*refused[:3], *(["…"] if len(refused) > 3 else [])]
         messages.error(request, sentences([head, *shown]))
     if not text and not refused:
