@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from heapq import nlargest
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Final
 
-from django.db.models import Case, QuerySet, When
+from django.db.models import Case, QuerySet, Value, When
 
 from registry.core.sql import padded, prepared, read_together, reads_of
 from registry.identity.actors import Actor
@@ -27,6 +29,13 @@ NEW_SKILL_AGE = timedelta(days=14)
 _RESERVED_EVERY = 5  # every fifth place is reserved
 _GOLDEN_RATIO = (5**0.5 - 1) / 2
 _MAX_REPORTED = 100  # omitted skills reported by name
+# Columns of a candidate, a plain tuple of values without converters, because there may be thousands.
+_Candidate = tuple[int, str, str, int, float]
+_KEY: Final = 0
+_SLUG: Final = 1
+_PLACE: Final = 2  # a PlaceReason: BUNDLED, NEW or USED
+_USAGE_COUNT: Final = 3
+_HOT_KEY: Final = 4
 _COLUMNS = (
     "uid",
     "slug",
@@ -78,37 +87,24 @@ class Selection:
         return _load(list(islice((key for key in self.open if key not in listed), _MAX_REPORTED)))
 
 
-class _Candidate(NamedTuple):
-    """A skill recommended to the actor. ``paths`` is None for skills without that condition."""
-
-    key: int
-    slug: str
-    is_bundled: bool
-    is_new: bool
-    usage_count: int
-    hot_key: float
-    paths: Sequence[str] | None
-
-
 def select_skills(actor: Actor, paths: Collection[str], *, limit: int, now: datetime) -> Selection:
     """Selects at most ``limit`` of the skills recommendable to the actor: bundled ones first, then others by
     use and rotation.
 
-    Reads all candidates once, by few columns, because every rule of the selection concerns all of them.
+    Reads few columns of all these skills once, because every rule of the selection concerns all of them.
     """
-    rows = _candidate_rows(actor, now - NEW_SKILL_AGE)
-    pinned, _ = read_together(canonical_pins.reads(actor), reads_of(rows))
-    candidates = [_Candidate(*row) for row in rows]
-    unmatched = _skills_without_matching_file(candidates, pinned, paths)
-    matching = [each for each in candidates if each.key not in unmatched]
-    matching.sort(key=lambda each: (-each.hot_key, each.key))
-    places = [(each.key, PlaceReason.BUNDLED) for each in matching if each.is_bundled][:limit]
-    others = [each for each in matching if not each.is_bundled]
+    conditions = [_conditions(actor, is_from_teams=each) for each in (True, False)]
+    pinned, _ = read_together(canonical_pins.reads(actor), reads_of(*conditions))
+    unmatched = _skills_without_matching_file(dict(chain(*conditions)), pinned, paths)
+    rows = _candidates(actor, now - NEW_SKILL_AGE)
+    matching = [row for row in rows if row[_KEY] not in unmatched] if unmatched else rows
+    places = [(key, PlaceReason.BUNDLED) for key in _keys(matching, PlaceReason.BUNDLED)][:limit]
+    others = [row for row in matching if row[_PLACE] != PlaceReason.BUNDLED] if places else matching
     places += islice(_order_by_place(others, limit - len(places), now), limit - len(places))
     reported = sorted(unmatched)[:_MAX_REPORTED]
     loaded = {skill.pk: skill for skill in _load([*(key for key, _place in places), *reported])}
     placed = ((loaded[key], place) for key, place in places if key in loaded)
-    slugs = Counter(each.slug for each in candidates)
+    slugs = Counter(map(itemgetter(_SLUG), rows))
     return Selection(
         tuple(
             PlacedSkill(skill, place, scores.score(skill.usage_count, skill.last_used_at, now))
@@ -118,16 +114,43 @@ def select_skills(actor: Actor, paths: Collection[str], *, limit: int, now: date
         len(unmatched),
         pinned,
         {slug for slug, count in slugs.items() if count > 1},
-        tuple(each.key for each in matching),
+        tuple(map(itemgetter(_KEY), matching)),
     )
 
 
+def _candidates(actor: Actor, new_since: datetime) -> list[_Candidate]:
+    """All skills recommendable to the actor, by descending ``hot_key``."""
+    parts = (_candidate_rows(actor, new_since, is_from_teams=each) for each in (True, False))
+    return sorted(chain(*parts), key=itemgetter(_HOT_KEY), reverse=True)
+
+
 @prepared
-def _candidate_rows(actor: Actor, new_since: datetime) -> QuerySet[Skill, tuple[Any, ...]]:
-    is_new = Case(When(created_at__gt=new_since, then=True), default=False)
-    paths = Case(When(paths=[], then=None), default="paths")
-    columns = ("slug", "is_bundled", is_new, "usage_count", "hot_key", paths)
-    return Skill.objects.recommendable_to(actor).order_by("pk").values_list("pk", *columns)
+def _candidate_rows(actor: Actor, new_since: datetime, *, is_from_teams: bool) -> QuerySet[Skill, _Candidate]:
+    place = Case(
+        When(is_bundled=True, then=Value(PlaceReason.BUNDLED.value)),
+        When(created_at__gt=new_since, then=Value(PlaceReason.NEW.value)),
+        default=Value(PlaceReason.USED.value),
+    )
+    rows = _recommendable(actor, is_from_teams).order_by("team_id", "slug")  # SQLite takes the index so
+    return rows.values_list("pk", "slug", place, "usage_count", "hot_key")
+
+
+@prepared
+def _conditions(actor: Actor, *, is_from_teams: bool) -> QuerySet[Skill, tuple[int, list[str]]]:
+    """The ids and `paths` conditions of the recommended skills that have one."""
+    return _recommendable(actor, is_from_teams).exclude(paths=[]).values_list("pk", "paths")
+
+
+def _recommendable(actor: Actor, is_from_teams: bool) -> QuerySet[Skill]:
+    """One of the two parts of ``recommendable_to``, which have different indexes."""
+    if is_from_teams:
+        return Skill.objects.recommendable_from_teams(actor)
+    return Skill.objects.recommendable_from_others(actor)
+
+
+def _keys(rows: Iterable[_Candidate], place: PlaceReason) -> list[int]:
+    value = place.value  # compares faster
+    return [row[_KEY] for row in rows if row[_PLACE] == value]
 
 
 def _load(keys: Sequence[int]) -> list[Skill]:
@@ -142,27 +165,25 @@ def _rows(*keys: int) -> QuerySet[Skill]:
 
 
 def _skills_without_matching_file(
-    candidates: Iterable[_Candidate], pinned: Mapping[int, Canonical], paths: Collection[str]
+    conditional: Mapping[int, Sequence[str]], pinned: Mapping[int, Canonical], paths: Collection[str]
 ) -> set[int]:
     """The ids of skills with an unmet `paths` condition. For a canonical skill, the pinned version's
     condition applies.
     """
-    conditions = {each.key: each.paths for each in candidates if each.paths}
-    conditions |= {key: pinned_manifest(pin).paths for key, pin in pinned.items()}
-    return {
-        key for key, patterns in conditions.items() if not path_conditions.any_file_matches(patterns, paths)
-    }
+    conditions = {**conditional, **{key: pinned_manifest(pin).paths for key, pin in pinned.items()}}
+    matches = path_conditions.any_file_matches
+    return {key for key, patterns in conditions.items() if not matches(patterns, paths)}
 
 
 def _order_by_place(
     others: Sequence[_Candidate], places: int, now: datetime
 ) -> Iterator[tuple[int, PlaceReason]]:
-    """Yields the ids of the skills in order of priority, each once. Every fifth one is new or from the
-    rotation, as long as there are any.
+    """Yields the ids of at least ``places`` skills in order of priority, each once. Every fifth one is new or
+    from the rotation, as long as there are any.
     """
-    ring = sorted(each.key for each in others)
-    fresh = sorted(each.key for each in others if each.is_new)
-    used = ((key, PlaceReason.USED) for key in _most_used(others, now))
+    fresh = sorted(_keys(others, PlaceReason.NEW))
+    ring = sorted(map(itemgetter(_KEY), others))
+    used = ((key, PlaceReason.USED) for key in _most_used(others, places, now))
     new = ((key, PlaceReason.NEW) for key in _rotate(fresh, now))
     turn = ((key, PlaceReason.TURN) for key in _rotate(ring, now))
     reserved = _alternate(new, turn)
@@ -176,15 +197,15 @@ def _order_by_place(
         yield found
 
 
-def _most_used(others: Iterable[_Candidate], now: datetime) -> list[int]:
-    """The ids of the used skills by descending score."""
-    used = (each for each in others if each.usage_count)
-    return [
-        key
-        for _score, key in sorted(
-            (-scores.stored_score(each.usage_count, each.hot_key, now), each.key) for each in used
-        )
-    ]
+def _most_used(others: Sequence[_Candidate], limit: int, now: datetime) -> list[int]:
+    """The ids of the ``limit`` used skills with the highest scores, best first. A score is the larger of two
+    values, decayed count and a share of the count, so the best ``limit`` of each are compared.
+    """
+    hottest = others[:limit]
+    most_counted = nlargest(limit, others, key=itemgetter(_USAGE_COUNT))
+    rows = {row for row in chain(hottest, most_counted) if row[_USAGE_COUNT]}
+    ranked = sorted((-scores.stored_score(row[_USAGE_COUNT], row[_HOT_KEY], now), row[_KEY]) for row in rows)
+    return [key for _score, key in ranked[:limit]]
 
 
 def _rotate(keys: Sequence[int], now: datetime) -> Iterator[int]:

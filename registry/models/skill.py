@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db import models
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from registry.identity.actors import Actor
     from registry.models.canonical import Canonical
 
+_USABLE: dict[str, Any] = {"latest__isnull": False, "merged_into": None, "purged_at": None}
 INTERNAL = "internal"  # skills of this type are visible to their team only, whatever their visibility
 
 
@@ -74,21 +75,53 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         usable = self.visible_to(actor).filter(latest__isnull=False)
         if actor.is_shell:
             return usable.filter(Q(for_agents=True) | _is_canonical())
-        subscriptions = apps.get_model("registry", "Subscription").objects.filter(team__in=actor.team_ids)
-        # Repeats a part of the final filter as subqueries that each use an index. Without them, SQLite reads
-        # all skills in the order of the list.
-        candidates = (
-            Skill.objects.filter(team_id__in=actor.team_ids).values("pk"),
-            Skill.objects.filter(team__in=subscriptions.values("publisher")).values("pk"),
-            Skill.objects.filter(is_bundled=True).values("pk"),
-            apps.get_model("registry", "Canonical").objects.values("skill"),
-        )
-        indexed = reduce(or_, (Q(pk__in=keys) for keys in candidates))
-        usable = usable.filter(pk__in=Skill.objects.filter(indexed).values("pk"))
-        open_ = Q(for_agents=True, is_reported=False)
-        recommended = open_ & (Q(team__in=subscriptions.values("publisher")) | Q(is_bundled=True))
-        public = (recommended | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
-        return usable.filter(public | Q(for_agents=True, team_id__in=actor.team_ids))
+        own = Q(pk__in=Skill.objects.filter(team_id__in=actor.team_ids).values("pk"))
+        candidates = Skill.objects.filter(own | _is_open_candidate(actor)).values("pk")
+        return usable.filter(Q(pk__in=candidates), _is_open(actor) | _is_from_teams(actor))
+
+    def recommendable_from_teams(self, actor: Actor) -> SkillQuerySet:
+        """The part of ``recommendable_to`` that is recommended because the actor's teams own it, without any
+        for the shell. An index contains exactly these skills with the columns that selections read.
+        """
+        return self.none() if actor.is_shell else self.filter(_is_from_teams(actor), **_USABLE)
+
+    def recommendable_from_others(self, actor: Actor) -> SkillQuerySet:
+        """The part of ``recommendable_to`` that is not in ``recommendable_from_teams``."""
+        if actor.is_shell:
+            return self.recommendable_to(actor)
+        candidates = Skill.objects.filter(_is_open_candidate(actor)).values("pk")
+        usable = self.visible_to(actor).filter(latest__isnull=False, pk__in=candidates)
+        return usable.filter(_is_open(actor)).exclude(_is_from_teams(actor))
+
+
+def _is_from_teams(actor: Actor) -> Q:
+    return Q(for_agents=True, team_id__in=actor.team_ids)
+
+
+def _is_open(actor: Actor) -> Q:
+    """A condition for skills that are recommended to the actor as a member of any team: bundled, canonical
+    and of publishers to which the actor's teams subscribe.
+    """
+    trusted = Q(team__in=_publishers(actor)) | Q(is_bundled=True)
+    recommended = Q(for_agents=True, is_reported=False) & trusted
+    return (recommended | _is_canonical()) & ~Q(type=INTERNAL) & ~Q(visibility=Visibility.PRIVATE)
+
+
+def _is_open_candidate(actor: Actor) -> Q:
+    """Repeats a part of ``_is_open`` as subqueries that each use an index. Without them, SQLite reads all
+    skills in the order of the list.
+    """
+    candidates = (
+        Skill.objects.filter(team__in=_publishers(actor)).values("pk"),
+        Skill.objects.filter(is_bundled=True).values("pk"),
+        apps.get_model("registry", "Canonical").objects.values("skill"),
+    )
+    return reduce(or_, (Q(pk__in=keys) for keys in candidates))
+
+
+def _publishers(actor: Actor) -> models.QuerySet[Any]:
+    subscriptions = apps.get_model("registry", "Subscription").objects
+    return subscriptions.filter(team__in=actor.team_ids).values("publisher")
 
 
 def _is_canonical() -> Q:
@@ -186,6 +219,16 @@ class Skill(models.Model):
             models.Index(fields=["team", "-hot_key", "id"], name="skill_team_hot"),
             models.Index(fields=["team", "-usage_count", "id"], name="skill_team_count"),
             models.Index(fields=["team", "usage_count", "-latest"], name="skill_team_latest"),
+            models.Index(  # covers the columns that selections for agents read
+                fields=["team", "slug", "is_bundled", "created_at", "usage_count", "hot_key"],
+                condition=models.Q(for_agents=True, **_USABLE),
+                name="skill_recommended",
+            ),
+            models.Index(
+                fields=["team"],
+                condition=models.Q(for_agents=True, **_USABLE) & ~models.Q(paths=[]),
+                name="skill_with_paths",
+            ),
             models.Index(fields=["updated_at", "uid"], name="skill_updated"),
             models.Index(fields=["id"], condition=models.Q(is_bundled=True), name="skill_bundled"),
             models.Index(
