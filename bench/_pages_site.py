@@ -39,7 +39,7 @@ def make_skill(number, team, words, now):
         indexed_as=indexing.INDEX_VERSION,
         usage_count=used,
         last_used_at=now - timedelta(days=number % 60) if used else None,
-        hot_key=number % 1000 / 10 if used else 0,
+        hot_key=(1 + number % 1000) / 10 if used else 0,
     )
     skill.search_scope = indexing.scope_of(skill)
     return skill

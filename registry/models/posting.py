@@ -33,7 +33,7 @@ class TermScope(models.Model):
     the actor can see.
     """
 
-    term = models.ForeignKey(Term, models.CASCADE)
+    term = models.ForeignKey(Term, models.CASCADE, db_index=False)
     scope = models.CharField(max_length=24)  # "public", "site" or "team:<key>", see Skill.search_scope
     df = models.PositiveIntegerField(default=0)
 
@@ -41,6 +41,7 @@ class TermScope(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["term", "scope"], name="one_df_per_scope")]
+        indexes = [models.Index(fields=["term", "scope", "df"], name="term_scope_df")]
 
 
 class Posting(models.Model):

@@ -100,7 +100,8 @@ def add_log(run: Run, *pieces: tuple[str, str]) -> None:
 
 def add_artifact(run: Run, path: str, data: bytes) -> None:
     """Stores the data and adds it as an artifact."""
-    Artifact.objects.create(run=run, path=path, size=len(data), digest=blobs.store(data))
+    stored: dict[str, Any] = {"size": len(data), "digest": blobs.store(data)}
+    Artifact.objects.create(run=run, team_key=run.team_id, path=path, **stored)
 
 
 def add_step(run: Run, seq: int, name: str, **fields: Any) -> None:

@@ -174,7 +174,9 @@ def write_artifacts(claim: Claim, artifacts: Sequence[StoredArtifact]) -> None:
     if claim.attempt > 1:
         Artifact.objects.filter(run_id=claim.run_id).delete()
     Artifact.objects.bulk_create(
-        Artifact(run_id=claim.run_id, path=file.path, size=file.size, digest=file.digest)
+        Artifact(
+            run_id=claim.run_id, team_key=claim.team_id, path=file.path, size=file.size, digest=file.digest
+        )
         for file in artifacts
     )
 
@@ -189,7 +191,8 @@ def copy_records(source: Run, run: Run) -> None:
         step.pk, step.run = None, run
     Step.objects.bulk_create(steps)
     Artifact.objects.bulk_create(
-        Artifact(run=run, path=a.path, size=a.size, digest=a.digest) for a in source.artifacts.all()
+        Artifact(run=run, team_key=run.team_id, path=a.path, size=a.size, digest=a.digest)
+        for a in source.artifacts.all()
     )
 
 

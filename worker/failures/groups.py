@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db.models import Max, Min, Q, QuerySet, Sum
+from django.db.models import F, Max, Min, Q, QuerySet, Sum, Window
+from django.db.models.functions import RowNumber
 
 from registry.core.errors import NOT_FOUND
 from registry.core.sql import Reads, read_together, reader, reads_of
@@ -140,11 +141,12 @@ def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[
     see.
     """
     counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill)
-    rows = counts.values("version_number", "group").annotate(n=Sum("count")).order_by("-n", "group")
+    rows = counts.values("version_number", "group").annotate(n=Sum("count"))
+    place = Window(RowNumber(), partition_by="version_number", order_by=[F("n").desc(), "group"])
+    top = rows.annotate(place=place).filter(place__lte=limit).order_by("place")
     found: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
-    for version, group, number in rows.values_list("version_number", "group", "n"):
-        if len(found[version]) < limit:
-            found[version].append((group, number))
+    for version, group, number in top.values_list("version_number", "group", "n"):
+        found[version].append((group, number))
     keys = {group for groups in found.values() for group, _number in groups}
     groups = ErrorGroup.objects.in_bulk(keys) if keys else {}
     readable = set(_readable(list(groups), actor))

@@ -114,7 +114,7 @@ class FailureCount(models.Model):
     unique constraint ignores rows with null.
     """
 
-    group = models.ForeignKey(ErrorGroup, models.CASCADE, related_name="counts")
+    group = models.ForeignKey(ErrorGroup, models.CASCADE, related_name="counts", db_index=False)
     version_number = models.CharField(max_length=64)
     team_key = models.BigIntegerField()
     caller_key = models.BigIntegerField()
@@ -132,6 +132,7 @@ class FailureCount(models.Model):
             )
         ]
         indexes = [
+            models.Index(fields=["group", "version_number", "count"], name="failure_count_group"),
             models.Index(fields=["caller_key", "-last_seen"], name="failure_count_caller"),
             models.Index(fields=["team_key", "-last_seen"], name="failure_count_team"),
         ]

@@ -160,7 +160,7 @@ def _running(team: Team) -> int:
 
 
 def _stored_bytes(team: Team) -> int:
-    return Artifact.objects.filter(run__team=team).aggregate(size=Sum("size"))["size"] or 0
+    return Artifact.objects.filter(team_key=team.pk).aggregate(size=Sum("size"))["size"] or 0
 
 
 def _require_unspent(team: Team, name: str, used: int, limit: int) -> None:

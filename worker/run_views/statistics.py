@@ -234,9 +234,10 @@ def sum_durations(parts: Iterable[Durations]) -> Durations:
     filled = [each for each in parts if each]
     if len(filled) == 1:
         return filled[0]
-    total = Counter[str]()
+    total: dict[str, int] = {}
     for each in filled:
-        total.update(each)
+        for duration, runs in each.items():
+            total[duration] = total.get(duration, 0) + runs
     return total
 
 
