@@ -73,7 +73,8 @@ def list_skills(
     """
     budget = budget_of(context_tokens)
     max_places = min(limit or choosing.MAX_PLACES, choosing.MAX_PLACES)
-    selection = choosing.select_skills(actor, paths, limit=max_places, now=now or timezone.now())
+    now = now or timezone.now()
+    selection = choosing.select_skills(actor, paths, limit=max_places, now=now, is_reporting=True)
     placed = (each.skill for each in selection.placed)
     listed = listed_skills(placed, selection.pinned, selection.shared_slugs)
     entries = {_entry(listed[each.skill.pk], each): each for each in selection.placed}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any
@@ -80,10 +81,14 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         return usable.filter(Q(pk__in=candidates), _is_open(actor) | _is_from_teams(actor))
 
     def recommendable_from_teams(self, actor: Actor) -> SkillQuerySet:
-        """The part of ``recommendable_to`` that is recommended because the actor's teams own it, without any
-        for the shell. An index contains exactly these skills with the columns that selections read.
+        """The part of ``recommendable_to`` that is recommended because the actor's teams own it, without
+        bundled skills. Empty for the shell.
         """
-        return self.none() if actor.is_shell else self.filter(_is_from_teams(actor), **_USABLE)
+        return self.none() if actor.is_shell else self.recommendable_from(actor.team_ids)
+
+    def recommendable_from(self, teams: Collection[int]) -> SkillQuerySet:
+        """The skills that their own teams' agents get, without bundled ones. They have an index."""
+        return self.filter(team_id__in=teams, for_agents=True, is_bundled=False, **_USABLE)
 
     def recommendable_from_others(self, actor: Actor) -> SkillQuerySet:
         """The part of ``recommendable_to`` that is not in ``recommendable_from_teams``."""
@@ -91,7 +96,8 @@ class SkillQuerySet(models.QuerySet["Skill"]):
             return self.recommendable_to(actor)
         candidates = Skill.objects.filter(_is_open_candidate(actor)).values("pk")
         usable = self.visible_to(actor).filter(latest__isnull=False, pk__in=candidates)
-        return usable.filter(_is_open(actor)).exclude(_is_from_teams(actor))
+        own = _is_from_teams(actor)
+        return usable.filter(_is_open(actor) | own).exclude(own, is_bundled=False)
 
 
 def _is_from_teams(actor: Actor) -> Q:
@@ -219,14 +225,14 @@ class Skill(models.Model):
             models.Index(fields=["team", "-hot_key", "id"], name="skill_team_hot"),
             models.Index(fields=["team", "-usage_count", "id"], name="skill_team_count"),
             models.Index(fields=["team", "usage_count", "-latest"], name="skill_team_latest"),
-            models.Index(  # covers the columns that selections for agents read
-                fields=["team", "slug", "is_bundled", "created_at", "usage_count", "hot_key"],
-                condition=models.Q(for_agents=True, **_USABLE),
+            models.Index(  # of ``recommendable_from``
+                fields=["team", "slug", "created_at"],
+                condition=models.Q(for_agents=True, is_bundled=False, **_USABLE),
                 name="skill_recommended",
             ),
             models.Index(
                 fields=["team"],
-                condition=models.Q(for_agents=True, **_USABLE) & ~models.Q(paths=[]),
+                condition=models.Q(for_agents=True, is_bundled=False, **_USABLE) & ~models.Q(paths=[]),
                 name="skill_with_paths",
             ),
             models.Index(fields=["updated_at", "uid"], name="skill_updated"),

@@ -413,11 +413,13 @@ class TestPlaces:
                 )
         assert told >= {skill.pk for skill in skills}
 
-    def test_every_fifth_place_is_kept_where_all_are_used(self, team):
+    @pytest.mark.parametrize("is_member", [True, False])
+    def test_every_fifth_place_is_kept_where_all_are_used(self, team, alice, is_member):
         now = timezone.now()
         stock(team, 50, used=now)
         stock(team, 2, begin=900, created=now)
-        found = list_skills(administrator_actor(), limit=20, now=now)
+        actor = Actor(user=alice) if is_member else administrator_actor()
+        found = list_skills(actor, limit=20, now=now)
         places = [row.place for row in found.rows]
         assert (
             places.count(PlaceReason.USED),
@@ -426,6 +428,19 @@ class TestPlaces:
         ) == (16, 2, 2)
         assert found.counts[OmissionReason.LIMIT] == found.more == 32
         assert len(found.omitted) == 32
+
+    def test_rotation_lists_each_skill_of_teams_and_publishers(self, team, charlie):
+        elsewhere, mine = Team.objects.get(slug="elsewhere"), Actor(user=charlie)
+        stock(team, 11)
+        stock(elsewhere, 12, begin=500)
+        Skill.objects.update(visibility="site")
+        trusted_teams.subscribe(elsewhere, "docs", mine)
+        start, listed = timezone.now(), set()
+        for day in range(30):
+            found = list_skills(mine, limit=3, now=start + timedelta(days=day))
+            assert (len(found.rows), found.more) == (3, 20)
+            listed |= {row.listed.skill.pk for row in found.rows}
+        assert len(listed) == 23
 
 
 def stock(team, count, *, begin=0, created=None, used=None):

@@ -5,7 +5,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('registry', '0036_listing_indexes'),
+        ('registry', '0035_lists_of_teams'),
     ]
 
     operations = [
