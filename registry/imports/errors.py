@@ -30,7 +30,7 @@ IMPORT_IGNORED = declare("IMPORT_IGNORED", severity="notice")(
     _("Remove the pattern from .gitignore if this is a skill."),
 )
 IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
-    _("This link was skipped because it does not point to a folder."),
+    _("This symbolic link was skipped because it does not point to a folder."),
     _("Point the link to a folder with a SKILL.md, or delete the link."),
 )
 IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(

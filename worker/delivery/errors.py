@@ -2,7 +2,8 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 SUBSCRIPTION_KINDS_MISSING = declare("SUBSCRIPTION_KINDS_MISSING")(
-    _("A subscription needs at least one kind of notification."), _("Choose one or more kinds.")
+    _("A subscription needs at least one kind of notification."),
+    _("Choose one or more kinds of notification."),
 )
 SUBSCRIPTION_KIND_UNKNOWN = declare("SUBSCRIPTION_KIND_UNKNOWN", lambda *, value, known: ...)(
     _("%(value)s is not a valid value."), _("Use one of: %(known)s.")

@@ -70,7 +70,9 @@ def release(request: ActorRequest, team: str, slug: str, number: str) -> HttpRes
         return _page(request, version, form=form, form_of="release")
     with show_refusals(request):
         reviewing.release(version, request.actor, reason=form.cleaned_data["reason"])
-        messages.success(request, _("%(version)s was released.") % {"version": version})
+        messages.success(
+            request, _("%(version)s is no longer held and can be used now.") % {"version": version}
+        )
     return redirect("findings", team, slug, number)
 
 

@@ -222,7 +222,10 @@ CHECKS = (
             "The skill downloads a password-protected archive and supplies the password, which hides "
             "the content from scanners."
         ),
-        _("Provide the content without a password and state its digest, or include it in the package."),
+        _(
+            "Offer the download without a password and declare its digest, or include the file in "
+            "the package."
+        ),
         look_for_locked,
         (*_PASSWORD_HINTS, "unzip", "7z", "unrar"),
     ),
