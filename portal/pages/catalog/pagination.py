@@ -5,20 +5,26 @@ from typing import overload
 
 from django.db.models import QuerySet
 
-from registry.core.sql import evaluate, next_power_of_two, prepared
+from registry.core.sql import Rows, evaluate, next_power_of_two, prepared
 from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.search.facets import count_searchable
 from registry.search.query import Filters
 from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, load_listed, rank, with_listed_columns
 
+_MIN_RANKED = 32  # more than a page
 _MAX_RANKED = 2_000  # up to this place, the used skills are ranked before they are counted
 
 
 class _Skills(Sequence[Skill]):
     def __init__(self, actor: Actor, filters: Filters) -> None:
         self._of = actor, filters
-        self._length = next(iter(count_searchable(filters, actor)), 0) or 0
+        count = count_searchable(filters, actor)
+        self._read_with(count)
+        self._length = next(iter(count), 0) or 0
+
+    def _read_with(self, count: Rows[int]) -> None:
+        """Reads the count, and with the same statement what the first page needs."""
 
     def __len__(self) -> int:
         return self._length
@@ -49,9 +55,16 @@ class NewestSkills(_Skills):
 class SkillsByScore(_Skills):
     """Used skills by current score, then unused ones by the date of their latest version."""
 
+    def _read_with(self, count: Rows[int]) -> None:
+        self._first_best = self._best(_MIN_RANKED)
+        evaluate(count, *self._first_best)
+
+    def _best(self, limit: int) -> list[Rows[UsedSkill]]:
+        return [_best_used(*self._of, order=order, limit=limit) for order in BEST_FIRST]
+
     def _read(self, start: int, stop: int) -> list[Skill]:
         limit = next_power_of_two(stop)
-        best = [_best_used(*self._of, order=order, limit=limit) for order in BEST_FIRST]
+        best = self._first_best if stop <= _MIN_RANKED else self._best(limit)
         if stop <= _MAX_RANKED:
             evaluate(*best)
         used = len(best[0] if stop <= _MAX_RANKED else _used(*self._of, limit=limit))
