@@ -98,7 +98,8 @@ def list_groups(
     own = groups if actor.is_administrator else groups.filter(skill__team_id__in=actor.team_ids)
     if after:
         own = own.filter(Q(last_seen__lt=after[0]) | Q(last_seen=after[0], uid__lt=after[1]))
-    rows = [_stored_figures(group) for group in own.order_by("-last_seen", "-uid")[:limit]]
+    newest = own.order_by("-last_seen", "-uid").values("pk")[:limit]  # SQLite sorts only what is selected
+    rows = [_stored_figures(group) for group in groups.filter(pk__in=newest)]
     if not actor.is_administrator:
         rows += _of_other_teams(groups, actor, limit=limit, after=after)
     rows.sort(key=lambda row: (row[3], row[0].uid), reverse=True)

@@ -43,7 +43,7 @@ class ErrorGroup(models.Model):
 
     uid = models.CharField(max_length=26, unique=True, default=new_uid, editable=False)
     key = models.CharField(max_length=32, unique=True)  # computed by worker.failures.grouping
-    skill = models.ForeignKey(Skill, models.CASCADE, related_name="error_groups")
+    skill = models.ForeignKey(Skill, models.CASCADE, related_name="error_groups", db_index=False)
     failure_code = models.CharField(max_length=64)
     type = models.CharField(max_length=200, blank=True)
     message = models.CharField(max_length=300, blank=True)  # normalized message
@@ -65,7 +65,7 @@ class ErrorGroup(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["-last_seen", "-uid"], name="error_group_newest"),
-            models.Index(fields=["skill", "-last_seen"], name="error_group_skill"),
+            models.Index(fields=["skill", "-last_seen", "-uid"], name="error_group_skill"),
         ]
 
     def __str__(self) -> str:
