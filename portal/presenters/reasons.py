@@ -1,6 +1,7 @@
 """Labels of match reasons, and the user's sentence split into matched and other parts."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext, pgettext
@@ -30,6 +31,16 @@ KINDS: dict[str, str | Promise] = {
     "word": _("same word"),
     "meaning": _("same meaning"),
 }
+
+
+class RowReason(NamedTuple):
+    """A reason of a row of the catalog: the user's words ``text``, and the word ``meant`` in the skill's field
+    if it is another one.
+    """
+
+    field: str
+    text: str
+    meant: str = ""
 
 
 def segments(sentence: str, rows: Sequence[Match]) -> list[dict[str, str]]:

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from portal.presenters.reasons import RowReason
 from portal.presenters.skill.kind import kind_of
 from portal.presenters.skill.strip import Strip
 from portal.templatetags.skillquay_fragments import Deferred, fragment
-from registry.matching.match import MatchReason
 from registry.models import Skill
-from registry.search.query import SearchReason
 
 register = template.Library()
 _TAGS = 6  # maximum number of tags of a row
@@ -36,7 +35,7 @@ class CatalogRow(NamedTuple):
     tags: tuple[str, ...]
     score: str | None = None
     strip: Strip | None = None
-    reasons: tuple[SearchReason | MatchReason, ...] = ()
+    reasons: tuple[RowReason, ...] = ()
 
 
 @register.simple_tag(takes_context=True)

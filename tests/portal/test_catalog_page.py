@@ -147,7 +147,7 @@ def test_a_search_says_which_words_found_a_skill_and_how_its_runs_ended(browse, 
     reasons = {mark.text: reason["value"] for reason in row.parts("reason") for mark in reason.tags("mark")}
     assert reasons["notes"] == "description"
     assert float(row.part("success-rate")["value"]) == 50
-    assert not row.parts("uses")  # they are counted differently
+    assert row.part("uses")["value"] == "1"  # by which the catalog is ordered
 
 
 def test_row_without_runs_shows_uses_with_their_score(browse, bob, private):
@@ -173,8 +173,10 @@ def test_what_strangers_may_not_know_of_runs_is_not_in_the_rate(browse, alice, c
 
 @pytest.mark.parametrize("wrong", ["weeklly", "Weeky"])
 def test_a_slip_says_what_was_looked_for_instead(browse, bob, charlie, private, wrong):
-    corrected = part(browse(bob).get("/skills/", {"q": f"{wrong} notes"}), "corrected")
-    assert [found.text for found in corrected.tags("strong")] == ["Weekly notes"]
+    page = browse(bob).get("/skills/", {"q": f"{wrong} notes"})
+    assert [found.text for found in part(page, "corrected").tags("strong")] == ["Weekly notes"]
+    (slip,) = [reason for reason in parts(page, "reason") if reason.tags("mark")[0].text == wrong]
+    assert "→ Weekly" in slip
     assert not parts(browse(bob).get("/skills/", {"q": "weekly"}), "corrected")
     assert not parts(browse(charlie).get("/skills/", {"q": wrong}), "corrected")
 

@@ -114,7 +114,9 @@ def test_nothing_fits_shows_near_matches_and_one_action(ask, bob, team, alice, m
     publish_files({"SKILL.md": said}, team=team, user=alice)
     monkeypatch.setattr("registry.matching.match.MIN_CONFIDENCE", 0.99)
     page = ask(bob, q="天气预报怎么样")
-    assert part(page, "near-matches").part("skill")["value"] == "docs/forecast"
+    near = part(page, "near-matches").part("skill", value="docs/forecast")
+    reasons = {reason.tags("mark")[0].text: reason.text for reason in near.parts("reason")}
+    assert reasons["天气预报"].startswith("天气预报 → weather")  # the user's word is marked, not the skill's
     assert len(part(page, "empty").tags("a")) == 1
     filtered = ask(bob, q="天气预报怎么样", kind="tools")
     assert not parts(filtered, "near-matches")

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from portal.pages.catalog.forms import CatalogQuery
 from portal.pages.match.presenters import match_rows
+from portal.presenters.reasons import RowReason
 from portal.presenters.skill.strip import LENGTH, strip_of_outcomes
 from registry.core import search_terms
 from registry.core.sql import Reads, padded, prepared, reader
@@ -46,16 +47,17 @@ class MatcherAnswer:
 
 @reader
 def facts_of(
-    skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor
+    skills: Iterable[Skill], hits: Iterable[Hit | Match], actor: Actor, sentence: str = ""
 ) -> Reads[dict[int, dict[str, Any]]]:
-    """Maps each skill's primary key to a dict with its score, strip of last runs, and match reasons.
+    """Maps each skill's primary key to a dict with its score, strip of last runs, and match reasons, whose
+    positions are those in ``sentence``.
 
     ``strip`` has the visible runs among the skill's last 30 runs; it is None without runs.
     """
     why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
     runs = yield from _last_runs([skill.pk for skill in skills], actor)
     now = timezone.now()
-    return {skill.pk: _facts(skill, why.get(skill.pk, ()), runs[skill.pk], now) for skill in skills}
+    return {skill.pk: _facts(skill, _row_reasons(skill, why.get(skill.pk, ()), sentence), runs[skill.pk], now) for skill in skills}
 
 
 def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:
@@ -96,15 +98,29 @@ def corrected_query(found: SearchResult) -> str:
 
 
 def _facts(
-    skill: Skill, why: tuple[SearchReason | MatchReason, ...], runs: Sequence[_Outcome], now: datetime
+    skill: Skill, reasons: tuple[RowReason, ...], runs: Sequence[_Outcome], now: datetime
 ) -> dict[str, Any]:
     score = scores.score(skill.usage_count, skill.last_used_at, now)
-    reasons = {(reason.text, reason.field): reason for reason in why}
     return {
         "score": f"{score:.1f}",
         "strip": strip_of_outcomes(runs) if runs else None,
-        "reasons": tuple(reasons.values()),
+        "reasons": reasons,
     }
+
+
+def _row_reasons(
+    skill: Skill, why: Iterable[SearchReason | MatchReason], sentence: str
+) -> tuple[RowReason, ...]:
+    """The reasons without repetitions: the user's words, and the skill's word if it is another one."""
+    found = {}
+    for reason in why:
+        text, meant = reason.text, ""
+        if reason.kind == "meaning":
+            text, meant = sentence[reason.start : reason.end], reason.text
+        elif reason.kind == "typo":
+            meant = _closest_word(text, skill)
+        found[RowReason(reason.field, text, meant if meant != text else "")] = None
+    return tuple(found)
 
 
 def _last_runs(skills: Sequence[int], actor: Actor) -> Reads[Mapping[int, list[_Outcome]]]:

@@ -52,7 +52,7 @@ TITLES: dict[str, Promise | str] = {
 FIRST = ("kind", "team", "tag", "language")  # the other filters are below "More filters"
 LABELS: dict[str, Mapping[str, Promise | str]] = {
     "kind": {name: kind.label for name, kind in KINDS.items()} | {"script": _("Runs a script")},
-    "language": {"zh": _("Chinese"), "en": _("English and other languages")},
+    "language": {"zh": _("Chinese"), "en": _("English, other")},
 }
 
 
@@ -80,7 +80,7 @@ def page(request: ActorRequest) -> HttpResponse:
         facets.reads(
             query.q, query.filters, request.actor, limit=VALUES_SHOWN, found=found, names=(*TITLES,)
         ),
-        facts_of.reads(shown.values(), [*answer.matches, *found.hits], request.actor),
+        facts_of.reads(shown.values(), [*answer.matches, *found.hits], request.actor, query.q),
         best_match.reads(answer, request.actor),
         navigation_counts.reads(request.actor),
     )

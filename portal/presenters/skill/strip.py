@@ -52,6 +52,11 @@ class Strip:
     def rate(self) -> int | None:
         return self.counts.success_rate
 
+    @property
+    def judged(self) -> int:
+        """The number of its runs that succeeded or failed, which the rate counts."""
+        return self.counts.succeeded + self.counts.failed
+
 
 def strip_of(newest_first: Iterable[Run]) -> Strip:
     """Bars and success counts of the newest 30 runs. Reads only ``status`` and ``created_at``."""
