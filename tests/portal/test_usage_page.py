@@ -60,6 +60,16 @@ def test_the_page_says_how_the_runs_of_each_version_went(browse, bob, used):
     assert "2.1 s" in page
 
 
+def test_version_row_has_every_code_of_its_runs(browse, bob, used, team):
+    for code in ("TIMEOUT", "MEMORY_LIMIT", "WORKER_LOST"):
+        make_run(used.latest, bob, team, status="failed", failure_code=code)
+    row = part(browse(bob).get(ADDRESS), "version-statistics")
+    codes = [link["href"].partition("failure_code=")[2] for link in row.tags("a")[1:]]
+    assert sorted(codes) == ["MEMORY_LIMIT", "SCRIPT_FAILED", "TIMEOUT", "WORKER_LOST"]
+    folded = row.tags("details")[0]
+    assert [link["href"].partition("failure_code=")[2] for link in folded.tags("a")] == codes[3:]
+
+
 def test_an_unused_skill_says_so(browse, alice, public):
     page = browse(alice).get("/skills/docs/kind-review/usage/").content.decode()
     assert parts(page, "empty", state="unused")
