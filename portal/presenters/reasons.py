@@ -34,8 +34,8 @@ KINDS: dict[str, str | Promise] = {
 
 
 class RowReason(NamedTuple):
-    """A reason of a row of the catalog: the user's words ``text``, and the word ``meant`` in the skill's field
-    if it is another one.
+    """A match reason of a catalog row: the user's words ``text``, and the skill's word ``meant`` if it is
+    another one.
     """
 
     field: str

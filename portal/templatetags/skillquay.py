@@ -8,6 +8,8 @@ from itertools import islice
 from zoneinfo import ZoneInfo
 
 from django import template
+from django.forms import BoundField
+from django.forms.widgets import ChoiceWidget
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils import timezone
@@ -355,3 +357,12 @@ def reason_kind(reason: MatchReason) -> str:
 def matched_words(reason: MatchReason, sentence: str) -> SafeString:
     """The words of the sentence that a match reason refers to."""
     return plain(sentence[reason.start : reason.end])
+
+
+@register.filter
+def is_optional(field: BoundField) -> bool:
+    """Whether the user can leave the field empty: it is not required, and a choice has an empty option."""
+    widget = field.field.widget
+    if field.field.required or not isinstance(widget, ChoiceWidget) or widget.allow_multiple_selected:
+        return not field.field.required
+    return next(iter(widget.choices), ("",))[0] in ("", None)

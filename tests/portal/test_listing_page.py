@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from registry.models import Skill, Subscription
-from tests.pages import actions, messages, part, parts
+from tests.pages import actions, messages, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("D7")]
 PAGE = "/skills/listing/"
@@ -24,6 +24,12 @@ def test_a_member_sees_the_agent_listing_in_each_form(browse, bob, private):
     small = text(client.get(f"{PAGE}?context_tokens=1000"))
     assert part(small, "listed")["cut"] == "name"
     assert part(small, "stage")["value"] == "names"
+
+
+def test_only_fields_that_can_be_empty_are_marked_optional(browse):
+    labels = select(browse().get(PAGE), "label")
+    marked = {label["for"] for label in labels if label.select("span", class_="optional")}
+    assert marked == {"id_context_tokens", "id_paths"}  # a format is always chosen
 
 
 @pytest.mark.row("D8")

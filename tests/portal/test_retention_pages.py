@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from registry.identity.actors import Actor
 from tests.factories.runs import make_past_run
 from tests.pages import part, parts, select
 from worker.models import Run
-from worker.retention.policies import policy_of
+from worker.retention.policies import policy_of, set_policy
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5")]
 
@@ -35,6 +36,7 @@ def test_policy_is_saved_after_its_preview(address, private, alice, client, admi
 
 def test_size_is_typed_and_shown_with_its_unit(client, administrator, team):
     client.force_login(administrator)
+    set_policy(None, {"succeeded_days": 90}, Actor(user=administrator))
     address = "/teams/docs/retention/"
     page = client.post(address, {"artifact_bytes": "1.5 GB", "step": "save"})
     (hidden,) = select(page, "input", name="previewed")
@@ -43,7 +45,10 @@ def test_size_is_typed_and_shown_with_its_unit(client, administrator, team):
     sent = {"artifact_bytes": "1.5 GB", "step": "save", "previewed": hidden.attributes["value"]}
     assert client.post(address, sent).status_code == 302
     assert policy_of(team).artifact_bytes == 1_500_000_000
-    (shown,) = select(client.get(address), "input", name="artifact_bytes")
+    page = client.get(address)
+    (shown,) = select(page, "input", name="artifact_bytes")
+    (empty,) = select(page, "input", name="succeeded_days")
+    assert empty.attributes["placeholder"] == "90"  # the site's value, which applies to an empty field
     assert shown.attributes["value"] == "1.5 GB"
     assert client.post(address, {"artifact_bytes": "much", "step": "save"}).status_code == 422
 

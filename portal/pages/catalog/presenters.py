@@ -57,7 +57,10 @@ def facts_of(
     why, skills = {hit.skill.pk: hit.reasons for hit in hits}, list(skills)
     runs = yield from _last_runs([skill.pk for skill in skills], actor)
     now = timezone.now()
-    return {skill.pk: _facts(skill, _row_reasons(skill, why.get(skill.pk, ()), sentence), runs[skill.pk], now) for skill in skills}
+    return {
+        skill.pk: _facts(skill, _row_reasons(skill, why.get(skill.pk, ()), sentence), runs[skill.pk], now)
+        for skill in skills
+    }
 
 
 def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:

@@ -5,9 +5,10 @@ from typing import Any
 
 from django import forms
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from portal.forms.size_field import SizeField
+from portal.forms.size_field import SizeField, size_text
 from worker.retention.policies import MAXIMA, NAMES, Policy
 
 LABELS: dict[str, Promise] = {
@@ -29,11 +30,13 @@ HELP: dict[str, Promise] = {
 
 
 class RetentionForm(forms.Form):
-    """The values of a policy, and the values for which the user has seen a preview."""
+    """The values of a policy, and the values for which the user has seen a preview. The placeholders are the
+    values of ``inherited``, which apply to empty fields.
+    """
 
     previewed = forms.CharField(required=False, widget=forms.HiddenInput)
 
-    def __init__(self, data: Any = None, *, policy: Policy) -> None:
+    def __init__(self, data: Any = None, *, policy: Policy, inherited: Policy) -> None:
         super().__init__(data, initial=asdict(policy))
         for name in NAMES:
             kind = SizeField if name == "artifact_bytes" else forms.IntegerField
@@ -44,6 +47,7 @@ class RetentionForm(forms.Form):
                 max_value=MAXIMA[name],
                 help_text=str(HELP.get(name, "")),
             )
+            self.fields[name].widget.attrs["placeholder"] = _placeholder(name, getattr(inherited, name))
 
     @property
     def values(self) -> dict[str, int | None]:
@@ -61,3 +65,9 @@ class RetentionForm(forms.Form):
     def mark_previewed(self) -> None:
         """Sets the hidden field ``previewed`` to the current values, before the form is shown again."""
         self.data = {**{name: self.data.get(name) for name in self.fields}, "previewed": self.digest}
+
+
+def _placeholder(name: str, value: int | None) -> str:
+    if value is None:
+        return gettext("none") if name == "keep_last" else gettext("no limit")
+    return size_text(value) if name == "artifact_bytes" else str(value)

@@ -35,7 +35,8 @@ def team_page(request: ActorRequest, slug: str) -> HttpResponse:
 def _page(request: ActorRequest, team: Team | None) -> HttpResponse:
     """Shows the form of a policy. A POST saves the policy only after a preview of the same values."""
     own, shown = policies.policy_of(team), None
-    form = RetentionForm(request.POST or None, policy=own)
+    inherited = policies.policy_of(None) if team else policies.Policy()
+    form = RetentionForm(request.POST or None, policy=own, inherited=inherited)
     if form.is_valid():
         with add_refusals(form):
             if form.is_previewed and request.POST.get("step") == "save":
