@@ -104,9 +104,10 @@ def test_a_broken_upload_is_explained_by_file(page, sign_in, axe, team, bob):
     page.fill(
         "#id_text", "---\nname: Broken\ntype: direct\nversion: one\nttl: soon\ntags: a, b\n---\nSays.\n"
     )
-    page.click("p.row button[name=check]")
-    page.wait_for_selector("[data-part=preview][data-state=invalid]")
-    axe()
     page.click("button[name=publish]")
     page.wait_for_selector("[data-part=refusal]")
+    axe()
+    page.click("p.row button[name=check]")
+    page.wait_for_selector("[data-part=preview][data-state=invalid]")
+    assert not page.query_selector("button[name=publish]")
     axe()

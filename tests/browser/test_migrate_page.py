@@ -29,5 +29,7 @@ def test_an_old_package_is_migrated_and_published(page, sign_in, axe, look, team
     if not look:
         axe()
     page.click("button[name=migrate]")
+    page.wait_for_selector("[data-part=preview][data-state=ready]")
+    page.click("button[name=publish]")
     page.wait_for_url("**/skills/docs/old-one/**")
     assert Version.objects.get().profile == "apexbridge"

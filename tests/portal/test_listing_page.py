@@ -29,7 +29,7 @@ def test_a_member_sees_the_agent_listing_in_each_form(browse, bob, private):
 def test_only_fields_that_can_be_empty_are_marked_optional(browse):
     labels = select(browse().get(PAGE), "label")
     marked = {label["for"] for label in labels if label.select("span", class_="optional")}
-    assert marked == {"id_context_tokens", "id_paths"}  # a format is always chosen
+    assert marked == {"id_context_tokens", "id_limit", "id_paths"}  # a format is always chosen
 
 
 @pytest.mark.row("D8")

@@ -27,8 +27,10 @@ def test_an_old_package_is_offered_to_be_migrated_with_the_diff(browse, bob):
     assert parts(page, "kept") == []  # as it is, the package cannot be published
     assert not Version.objects.exists()
     kept = page.context["stored"].uid
-    answer = _post(client, "migrate", upload_id=kept)
-    assert answer.status_code == 302
+    page = _post(client, "migrate", upload_id=kept)
+    assert part(page, "preview")["state"] == "ready"
+    assert not Version.objects.exists()  # its author sees the result before it is published
+    assert _post(client, "publish", upload_id=page.context["stored"].uid).status_code == 302
     version = Version.objects.get()
     assert (version.profile, str(version.skill)) == ("apexbridge", "docs/old-one")
     assert set(version.files.values_list("path", flat=True)) == {

@@ -141,12 +141,17 @@ def test_problems_name_the_profile_its_cause_and_the_lines(browse, bob, button):
     assert [mark.text for mark in part(page, "problem", code="FIELD_TYPE").tags("mark")] == ["ttl: soon"]
 
 
-def test_a_misspelled_field_comes_before_the_missing_one_that_it_explains(browse, bob):
-    text = STRICT.replace("ttl: soon", "versoin: 1.0.0")
-    first, second, *others = parts(_post(browse(bob), text=text), "problem")
-    assert (first["code"], second["code"]) == ("FIELD_MISSPELLED", "FIELD_MISSING")
-    assert "version" in second
+def test_misspelled_required_field_is_one_error_with_the_rename_as_its_fix(browse, bob):
+    page = _post(browse(bob), text=STRICT.replace("ttl: soon", "versoin: 2.3.0"))
+    first, *others = parts(page, "problem")
+    assert (first["code"], first.select("button")[0]["value"]) == ("FIELD_MISSPELLED", "rename:versoin")
+    assert page.context["problems"].files[0].rows[0]["problem"]["severity"] == "error"
     assert "FIELD_MISSPELLED" not in [each["code"] for each in others]
+    assert not [each for each in others if "version" in each.tags("strong")[0]]
+    assert not select(page, "button", name="publish")
+    remove, add = part(page, "profile-cause").select("button")
+    assert (remove["value"], add["value"]) == ("remove:type", "add")
+    assert "version" not in add  # whose value is under the misspelled name
     page = _post(browse(bob), text=STRICT.replace("ttl: soon", "version: 1.0.0\nvisibilty: site"))
     assert parts(page, "problem")[0]["code"] == "FIELD_MISSING"  # nothing else explains it
 

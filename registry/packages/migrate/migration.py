@@ -8,7 +8,7 @@ from registry.packages.archive.layout import Layout
 from registry.packages.archive.paths import printable
 from registry.packages.checks.package_checks import escapes_package
 from registry.packages.checks.profiles import RUNNABLE, suffix
-from registry.packages.errors import ENTRY_UNSAFE
+from registry.packages.errors import ENTRY_UNSAFE, FIELD_MISSPELLED
 from registry.packages.limits import Limits
 from registry.packages.manifest.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest.groups import normal_path
@@ -25,7 +25,7 @@ from registry.packages.migrate.code import (
 from registry.packages.migrate.diff import unified_diff
 from registry.packages.migrate.header import edit_header, with_header
 from registry.packages.migrate.required_fields import fill_required
-from registry.packages.package import Manifest, Package, PackageFile
+from registry.packages.package import Package, PackageFile
 from registry.packages.problems import LazyMessage, Refusal
 from registry.packages.problems import gettext_noop as _
 from registry.packages.read_package import build_package, read_front_matter
@@ -84,7 +84,7 @@ def migrate(package: Package, *, limits: Limits = _DEFAULT) -> Migration:
     if metadata:
         read_metadata(metadata, limits)  # raises for a broken METADATA.yml, whose content would be lost
     code = _find_code(package, front)
-    updates, removed = _changed_fields(package.manifest, front, code)
+    updates, removed = _changed_fields(package, front, code)
     skill = _skill_md(package, front, code.body, edit_header(front, updates, removed, limits))
     files = {file.path: file for file in (*package.files, *code.added, skill)}
     legacy_path = _free_path(LEGACY_METADATA, files) if metadata else ""
@@ -105,7 +105,7 @@ def missing_fields(package: Package) -> dict[str, Any]:
     if front is None:
         return {}
     code = _find_code(package, front)
-    updates, _removed = _changed_fields(package.manifest, front, code)
+    updates, _removed = _changed_fields(package, front, code)
     return {name: value for name, value in updates.items() if name != "resources" or not code.added}
 
 
@@ -117,12 +117,12 @@ def _changes(
     if renamed:
         old, new = renamed
         yield LazyMessage(
-            _("%(old)s was renamed to %(new)s; its content is now in SKILL.md."), old=old, new=new
+            _("Renames %(old)s to %(new)s, and copies its content to SKILL.md."), old=old, new=new
         )
     if updates:
-        yield LazyMessage(_("Updated in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
+        yield LazyMessage(_("Sets in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
     if removed:
-        yield LazyMessage(_("`permissions` was replaced by `security`."))
+        yield LazyMessage(_("Replaces `permissions` with `security`."))
 
 
 def _is_old(package: Package, front: FrontMatter) -> bool:
@@ -173,7 +173,7 @@ def _find_code(package: Package, front: FrontMatter) -> _Code:
 def _extract_block(front: FrontMatter, block: Block, entry: str | None) -> _Code:
     path = entry if entry and entry.startswith("scripts/") and entry.endswith(".ts") else ENTRIES[0]
     source = module_of(block)
-    change = LazyMessage(_("The code in SKILL.md was moved to %(path)s."), path=printable(path))
+    change = LazyMessage(_("Moves the code in SKILL.md to %(path)s."), path=printable(path))
     return _Code(
         path, source, replace_block(front.body, block, path), (PackageFile(path, source.encode()),), change
     )
@@ -191,9 +191,7 @@ def _without_block(package: Package, front: FrontMatter, entry: str | None) -> _
             return _Code(path, source, front.body)
     if scripts or entry or package.manifest.type == "static":
         return _Code(None, "", front.body)
-    change = LazyMessage(
-        _("%(path)s is a placeholder: the original package contained no code."), path=ENTRIES[0]
-    )
+    change = LazyMessage(_("Adds %(path)s as a placeholder: the package contains no code."), path=ENTRIES[0])
     added = (PackageFile(ENTRIES[0], PLACEHOLDER.encode()),)
     return _Code(ENTRIES[0], PLACEHOLDER, front.body, added, change)
 
@@ -203,16 +201,21 @@ def _source(package: Package, path: str) -> str:
     return file.data.decode("utf-8-sig", "replace") if file else ""
 
 
-def _changed_fields(manifest: Manifest, front: FrontMatter, code: _Code) -> tuple[dict[str, Any], set[str]]:
-    """The front matter fields to update, and the names of those to remove."""
+def _changed_fields(package: Package, front: FrontMatter, code: _Code) -> tuple[dict[str, Any], set[str]]:
+    """The front matter fields to update, and the names of those to remove.
+
+    Sets no field that the package has under a misspelled name: its author must rename it, so that the value
+    is kept.
+    """
     updates = dict(front.legacy_metadata.values) if front.legacy_metadata else {}
-    required = fill_required(manifest, front.values, front.body, code.source)
+    required = fill_required(package.manifest, front.values, front.body, code.source)
     removed = {"permissions"} & front.values.keys() if "security" in required else set()
     updates |= required
     resources = _resources(front.values.get("resources"), code.entry)
     if resources is not None:
         updates["resources"] = resources
-    return {name: value for name, value in updates.items() if name not in removed}, removed
+    misspelled = {each.params["known"] for each in package.problems if each.code == FIELD_MISSPELLED.name}
+    return {name: value for name, value in updates.items() if name not in removed | misspelled}, removed
 
 
 def _resources(written: Any, entry: str | None) -> dict[str, Any] | None:

@@ -278,6 +278,12 @@ def test_what_migration_cannot_mend_is_left_to_the_author() -> None:
     assert [one.code for one in found.package.problems if one.severity == "error"] == ["CODE_OUTSIDE_SCRIPTS"]
 
 
+def test_field_with_a_misspelled_name_is_not_set_to_another_value() -> None:
+    found = migrate(old_package(OLD.replace("version: 1.0.0", "versoin: 2.3.0")))
+    assert "version" not in values_of(found)
+    assert not found.package.ok  # the author must rename the field first
+
+
 def test_a_block_that_only_declares_execute_is_exported() -> None:
     found = migrate(old_package(OLD.replace("export async", "async")))
     assert text_of(found, "scripts/execute.ts").endswith("}\n\nexport { execute };\n")

@@ -24,6 +24,7 @@ from registry.packages.problems import Problem, Refusal
 from registry.versions.errors import VERSION_EXISTS
 
 VERSION = "version"
+ADD = "add"  # the name of the fix that adds all missing fields
 
 
 @dataclass(frozen=True)
@@ -77,16 +78,12 @@ def problem_fix(problem: Problem, package: Package, number: str) -> Fix | None:
 
 
 def profile_fixes(package: Package, number: str) -> list[Fix]:
-    """Both ways out of a strict profile: adding the missing fields, and removing the field that chose it."""
+    """Both ways out of a strict profile: removing the field that chose it, and adding the missing fields."""
     front = _editable(package)
     choice = choose_profile(front.values, package.files) if front else None
     if front is None or choice is None or choice.profile == "agentskills":
         return []
     fixes = []
-    if choice.profile == "apexbridge" and (updates := _missing(package, number)):
-        names = pgettext("list", ", ").join(updates)
-        label = ngettext("Add the field %(names)s", "Add %(n)s fields: %(names)s", len(updates))
-        fixes.append(Fix("add", label % {"n": len(updates), "names": names}, updates))
     name = choice.field
     if name and front.at(name)[0] == SKILL_MD:
         label = _("Remove %(field)s and check again") % {"field": name}
@@ -95,6 +92,10 @@ def profile_fixes(package: Package, number: str) -> list[Fix]:
             fixes.append(Fix(f"remove:{name}", label, {name: rest}))
         else:
             fixes.append(Fix(f"remove:{name}", label, removed=(name,)))
+    if choice.profile == "apexbridge" and (updates := _missing(package, number)):
+        names = pgettext("list", ", ").join(updates)
+        label = ngettext("Add the field %(names)s", "Add %(n)s fields: %(names)s", len(updates))
+        fixes.append(Fix(ADD, label % {"n": len(updates), "names": names}, updates))
     return fixes
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -77,12 +77,16 @@ def by_file(
     lines, ``fix_of`` the change that a button makes.
 
     The file with the worst problem comes first. In a file, problems are sorted by severity, then by line; a
-    misspelled field comes first if it explains a missing one.
+    misspelled required field comes first, as one error: the missing field is not a second problem.
     """
     data = {file.path: file.data for file in files}
     problems = list(problems)
     explained = _explained_fields(problems)
-    ordered = sorted(problems, key=lambda each: (_rank(each, explained), each.path, each.line or 0))
+    merged = (each for each in problems if _missing(each) not in explained)
+    ordered = sorted(
+        (replace(each, severity="error") if _meant(each) in explained else each for each in merged),
+        key=lambda each: (_rank(each, explained), each.path, each.line or 0),
+    )
     found: dict[str, list[Problem]] = {}
     for problem in ordered[:MAX_ROWS]:
         found.setdefault(problem.path, []).append(problem)
@@ -104,10 +108,8 @@ def _explained_fields(problems: Sequence[Problem]) -> set[str]:
 
 
 def _rank(problem: Problem, explained: set[str]) -> int:
-    """The place by severity; a field that is only misspelled comes first, with what it explains after it."""
-    if _meant(problem) in explained:
-        return -2
-    return -1 if _missing(problem) in explained else _RANK[problem.severity]
+    """The place by severity; a required field that is only misspelled comes first."""
+    return -1 if _meant(problem) in explained else _RANK[problem.severity]
 
 
 def _missing(problem: Problem) -> str:

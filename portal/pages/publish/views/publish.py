@@ -1,5 +1,5 @@
-"""The publish page: "check" shows all problems of a package, "fix" repairs one first, "publish" publishes the
-package, and "migrate" migrates it first. The address of a draft checks it again.
+"""The publish page: "check" shows all problems of a package, and "publish" publishes the package. "fix" and
+"migrate" change a package and check it again, as does the address of a draft.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from portal.decorators import signed_in_form
 from portal.errors import UPLOAD_TOO_LARGE
 from portal.forms.resumable_uploads import attach_uploads, erase_attached
 from portal.forms.team_choice import has_team_to_publish, publishing_teams
-from portal.pages.publish.drafts.fixes import VERSION, apply_fix, problem_fix, profile_fixes
-from portal.pages.publish.drafts.upload import Upload, submitted_upload, upload_limits
+from portal.pages.publish.drafts.fixes import ADD, VERSION, apply_fix, problem_fix, profile_fixes
+from portal.pages.publish.drafts.upload import Upload, submitted_upload, upload_limits, with_files
 from portal.pages.publish.forms.folder_upload import keep_folders, split_folder
 from portal.pages.publish.forms.publish import PublishForm
 from portal.pages.publish.presenters.problems import all_problems, by_file
@@ -40,8 +40,8 @@ from registry.lookup.skills import find_skill
 from registry.models import Team, Version
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.migrate.migration import Migration, migrate
-from registry.packages.package import Package
 from registry.packages.problems import Problem, Refusal, code_named
+from registry.packages.version_numbers import FIRST_VERSION
 from registry.rates.limits import RateLimit, count_request
 from registry.versions.errors import ADDITIONS_NOT_CARRIED, SKILL_PURGED, VERSION_PURGED
 from registry.versions.publishing.publish import (
@@ -92,9 +92,11 @@ def _answer(request: Any) -> HttpResponse:
         if fix := request.POST.get("fix"):
             upload = apply_fix(fix, upload, _next_number(upload, form))
             form = _with_values(form, version="") if fix == VERSION else form
+        elif "migrate" in request.POST:
+            upload = with_files(upload, migrate(upload.package, limits=upload_limits()).after)
     except Refusal as refused:
         return _render_refusal(request, form, refused)
-    if "publish" in request.POST or "migrate" in request.POST:
+    if "publish" in request.POST:
         return _publish(request, form, upload)
     if "X-Upload" in request.headers and (address := _draft_address(request, form, upload)):
         return redirect(address)
@@ -122,7 +124,7 @@ def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResp
     problems = all_problems(package, preview)
     if purged := [problem for problem in problems if _is_purged(problem)]:
         return _refuse_purged(request, form, Refusal(*purged), upload)
-    migration = None if package.ok else _find_migration(package, form, request.actor)
+    migration = _find_migration(upload, form, request.actor)
     context = {
         "preview": preview,
         "package": package,
@@ -135,6 +137,8 @@ def _check(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResp
         "changes": [change.translated(_) for change in migration.changes] if migration else [],
         **_draft_context(request, form, upload, problems),
     }
+    if migration:  # which adds the fields, too
+        context["fixes"] = [fix for fix in context["fixes"] if fix.name != ADD]
     return render(request, "publish/publish.html", context)
 
 
@@ -178,13 +182,16 @@ def _observed(preview: Preview, actor: Actor) -> ObservedPermissions | None:
     return None
 
 
-def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migration | None:
-    """The migration of an invalid package; None unless its profile is ``apexbridge`` and the result could be
-    published.
+def _find_migration(upload: Upload, form: PublishForm, actor: Actor) -> Migration | None:
+    """The migration of an invalid package; None unless its profile is ``apexbridge``, the result could be
+    published, and adding the missing fields does not suffice.
     """
-    if package.profile != "apexbridge":
+    package = upload.package
+    if package.profile != "apexbridge" or package.ok:
         return None
     try:
+        if apply_fix(ADD, upload, FIRST_VERSION).package.ok:
+            return None
         found = migrate(package, limits=upload_limits())
         if not found.package.ok:
             return None
@@ -194,12 +201,9 @@ def _find_migration(package: Package, form: PublishForm, actor: Actor) -> Migrat
 
 
 def _publish(request: ActorRequest, form: PublishForm, upload: Upload) -> HttpResponse:
-    package = upload.package
     try:
-        if "migrate" in request.POST:
-            package = migrate(package, limits=upload_limits()).package
         changelog = form.cleaned_data["changelog"]
-        publication = publish(package, actor=request.actor, changelog=changelog, **_options(form))
+        publication = publish(upload.package, actor=request.actor, changelog=changelog, **_options(form))
     except Refusal as refused:
         if _is_purged(refused.problems[0]):
             return _refuse_purged(request, form, refused, upload)
