@@ -29,6 +29,15 @@ def test_the_report_names_what_collides(browse, alice, charlie, colliding):
     assert parts(browse(charlie).get("/skills/collisions/"), "empty")
 
 
+def test_skills_with_the_same_event_are_apart_from_those_with_the_same_words(browse, alice, team, colliding):
+    for name in ("alert", "digest"):
+        text = f"---\nname: {name}\ndescription: Makes {name}s.\ntriggers: {{event_types: [a.b]}}\n---\n"
+        publish_files({"SKILL.md": text.encode()}, team=team, user=alice)
+    page = browse(alice).get("/skills/collisions/")
+    assert {row["state"] for row in part(page, "same-event").parts("collision")} == {"event"}
+    assert {row["state"] for row in part(page, "same-words").parts("collision")} == {"exact"}
+
+
 def test_a_version_shows_how_its_tests_ended(browse, alice, colliding):
     page = browse(alice).get("/skills/docs/weekly/")
     assert "the weekly report please" in part(page, "trial", value="must-match")

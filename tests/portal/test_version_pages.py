@@ -152,8 +152,13 @@ def test_a_deprecated_version_leads_to_its_successor(browse, alice, bob, two):
 
 
 @pytest.mark.row("P12")
-def test_a_purge_wants_the_name_typed_and_leaves_a_tombstone(browse, alice, bob, charlie, two):
-    client = browse(alice)
+def test_a_purge_wants_the_name_typed_and_leaves_a_tombstone(browse, alice, bob, charlie, team, two):
+    client, old = browse(alice), two.versions.get(number="1.2.0")
+    make_run(old, bob, team)
+    make_run(two.latest, bob, team)
+    affected = part(client.get(f"{SKILL}1.2.0/purge/"), "affected")
+    assert affected["value"] == f"{old.files.count()},1,0"
+    assert [link["href"] for link in affected.tags("a")] == [f"{SKILL}runs/?version=1.2.0"]
     wrong = client.post(f"{SKILL}1.2.0/purge/", {"confirmation": "yes", "reason": "Secret."})
     assert "docs/weekly-report@1.2.0" in part(part(wrong, "errors"), field="confirmation")
     client.post(f"{SKILL}1.2.0/purge/", {"confirmation": "docs/weekly-report@1.2.0", "reason": "Secret."})

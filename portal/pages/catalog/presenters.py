@@ -115,7 +115,7 @@ def _row_reasons(
     skill: Skill, why: Iterable[SearchReason | MatchReason], sentence: str
 ) -> tuple[RowReason, ...]:
     """The reasons without repetitions: the user's words, and the skill's word if it is another one."""
-    found = {}
+    found: dict[RowReason, None] = {}
     for reason in why:
         text, meant = reason.text, ""
         if reason.kind == "meaning":

@@ -18,7 +18,7 @@ from registry.review import reports as reporting
 def page(request: ActorRequest, team: str, slug: str, number: str) -> HttpResponse:
     version = version_at(request, team, slug, number)
     require(request.actor, Action.REPORT, skill=version.skill)
-    form = ReportForm(request.POST or None, initial={"reason": "malicious"})
+    form = ReportForm(request.POST or None)
     if form.is_valid():
         with add_refusals(form):
             reporting.report_version(version, request.actor, **form.cleaned_data)

@@ -25,6 +25,7 @@ from registry.models import Version
 from registry.versions.lifecycle import channels, settings
 from registry.versions.lifecycle import purge as publishing_purge
 from registry.versions.lifecycle import yank as publishing_yank
+from worker.models import Run, Schedule
 
 
 @dataclass(frozen=True)
@@ -93,4 +94,14 @@ def purge(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
             messages.success(request, gettext("Version %(number)s was purged.") % {"number": version.number})
             return redirect("versions", team, slug)
     context = layout(request, version.skill, "versions", version=version) | {"form": form}
-    return render(request, "versions/purge.html", context)
+    return render(request, "versions/purge.html", context | _affected(version, request.actor))
+
+
+def _affected(version: Version, actor: Actor) -> dict[str, int]:
+    """The numbers of the version's files, and of the runs and schedules of it that the actor can see."""
+    which = {"skill": version.skill, "version_number": version.number}
+    return {
+        "file_count": version.files.count(),
+        "run_count": Run.objects.visible_to(actor).filter(**which).count(),
+        "schedule_count": Schedule.objects.visible_to(actor).filter(**which, deleted_at=None).count(),
+    }

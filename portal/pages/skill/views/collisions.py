@@ -28,7 +28,12 @@ def page(request: ActorRequest) -> HttpResponse:
     teams = (
         Team.objects.visible_to(request.actor).order_by("slug").values_list("slug", flat=True)[:_MAX_TEAMS]
     )
-    shown = {"rows": found.rows[:_MAX_ROWS], "hidden": max(0, len(found.rows) - _MAX_ROWS)}
+    rows = found.rows[:_MAX_ROWS]
+    shown = {
+        "words": [row for row in rows if row.kind != "event"],
+        "events": [row for row in rows if row.kind == "event"],  # which match all of their skills
+        "hidden": max(0, len(found.rows) - _MAX_ROWS),
+    }
     context = shown | {"found": found, "team": team, "skill": skill, "teams": teams, "kinds": KINDS}
     _teams, counts = read_together(reads_of(teams), navigation_counts.reads(request.actor))
     return render(request, "skill/collisions.html", context | counts)
