@@ -5,7 +5,8 @@ Some runs are real: the site's worker executes them. The others are rows, spread
 
 from __future__ import annotations
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from itertools import cycle
 from random import Random
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 from django.utils import timezone
 
 from registry.identity.actors import Actor
-from registry.models import Membership, Role, Skill, Team, User, Version
+from registry.models import AuditEntry, Membership, Role, Skill, Team, UseKind, User, Version
 from registry.pins.pins import pin
+from registry.usage.recording import record_use
 from registry.versions.lifecycle.yank import yank
 from tests.demo import PASSWORD, SERVICE_ACCOUNT
 from tests.demo.accounts import fill_accounts
@@ -59,6 +61,14 @@ for step in range(30):
     print(f"{step * 3}% complete", file=sys.stderr)
 read("city,amount\\nBerlin,3\\n")
 """
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "title": "File", "description": "Path of the file to read."},
+        "limit": {"type": "integer", "minimum": 1, "default": 100, "description": "Rows to read at most."},
+    },
+}
+_MAX_AGE = 29 * 24 * 60  # minutes; the first versions are older
 _FILES = ("orders.csv", "customers.csv", "invoices-2026-10.csv", "tickets.json", "metrics.csv")
 _FAILURES = (
     ("SCRIPT_FAILED", "failed", "KeyError: 'date'"),
@@ -80,7 +90,7 @@ def seed(runs: int = RUNS) -> dict[str, Any]:
         for slug in TEAMS if name == "alice" else list(TEAMS)[place % 3 :][:2]:
             role = Role.OWNER if name == "alice" else next(roles)
             Membership.objects.create(team=teams[slug], user=user, role=role)
-    versions = [_publish(row, teams, people["alice"], place) for place, row in enumerate(_rows())]
+    versions = _publish_all(teams, people["alice"])
     by = Actor(user=people["alice"])
     yank(versions[0].skill.versions.get(number="1.0.0"), by, reason="Counted empty cells twice.")
     pin(people["alice"], versions[0].skill)
@@ -99,22 +109,33 @@ def _person(name: str) -> User:
     return User.objects.create_user(name, password=PASSWORD, must_change_password=False)
 
 
-def _publish(row: list[str], teams: dict[str, Team], user: User, place: int) -> Version:
+def _publish_all(teams: dict[str, Team], user: User) -> list[Version]:
+    """Publishes one to three versions of each skill in the order of their dates; returns the latest ones."""
+    latest = {}
+    for minor in range(3):
+        for place, row in enumerate(_rows()):
+            if minor < 3 - place % 3:
+                age = timedelta(days=30 - 9 * minor) - timedelta(hours=place)
+                latest[row[0]] = _publish(row, teams, user, place, f"1.{minor}.0", timezone.now() - age)
+    return list(latest.values())
+
+
+def _publish(
+    row: list[str], teams: dict[str, Team], user: User, place: int, number: str, at: datetime
+) -> Version:
     slug, name, about, tags = row
-    team = list(teams.values())[place % len(teams)]
-    script = _FAILING if slug == "nightly-sync" else _SCRIPT
-    for number in ("1.0.0", "1.1.0", "1.2.0")[: 3 - place % 3]:
-        head = f"name: {slug}\ndisplayName: {name}\ndescription: {about}\nversion: {number}\n"
-        head += f"tags: [{', '.join(tags.split())}]"
-        text = f"---\n{head}\n---\n# {name}\n\n{about}\n\n"
-        text += "## How it works\n\n1. Reads the input.\n2. Reports.\n"
-        files = {"SKILL.md": text.encode()}
-        if slug not in ("style-guide", "on-call", "reply-draft"):
-            files["scripts/main.py"] = script.encode()
-        visibility = ("private", "site", "public")[place % 3]
-        version = publish_files(files, team=team, user=user, visibility=visibility)
-        age = timedelta(days=30 - 9 * int(number[2]), hours=place)
-        Version.objects.filter(pk=version.pk).update(created_at=timezone.now() - age)
+    head = f"name: {slug}\ndisplayName: {name}\ndescription: {about}\nversion: {number}\n"
+    head += f"tags: [{', '.join(tags.split())}]"
+    body = f"# {name}\n\n{about}\n\n## How it works\n\n1. Reads the input.\n2. Reports.\n"
+    files = {}
+    if slug not in ("style-guide", "on-call", "reply-draft"):
+        files["scripts/main.py"] = (_FAILING if slug == "nightly-sync" else _SCRIPT).encode()
+        head += f"\ninput_schema: {json.dumps(_SCHEMA)}"
+    files["SKILL.md"] = f"---\n{head}\n---\n{body}".encode()
+    team, visibility = list(teams.values())[place % len(teams)], ("private", "site", "public")[place % 3]
+    version = publish_files(files, team=team, user=user, visibility=visibility)
+    Version.objects.filter(pk=version.pk).update(created_at=at)
+    AuditEntry.objects.filter(action="version.publish", target=f"{version.skill}@{number}").update(at=at)
     return version
 
 
@@ -123,11 +144,11 @@ def _make_runs(versions: list[Version], people: dict[str, User], count: int) -> 
     random = Random(7)
     now = timezone.now()
     runnable = [version for version in versions if version.files.filter(path="scripts/main.py").exists()]
-    ages = sorted((random.expovariate(1 / 6000) + 3 for _ in range(count)), reverse=True)  # minutes
+    ages = sorted((min(random.expovariate(1 / 6000), _MAX_AGE) + 3 for _ in range(count)), reverse=True)
     for place, age in enumerate(ages):
         skill_version = runnable[min(int(random.expovariate(0.4)), len(runnable) - 1)]
-        version = random.choice(list(skill_version.skill.versions.all()))
         at = now - timedelta(minutes=age)
+        version = random.choice(list(skill_version.skill.versions.filter(created_at__lt=at)))
         fields = _result(random) | {
             "created_at": at,
             "run_after": at,
@@ -141,7 +162,9 @@ def _make_runs(versions: list[Version], people: dict[str, User], count: int) -> 
             fields |= _failure(place // 5)
         elif place % 37 == 6:
             fields |= {"status": RunStatus.CANCELLED, "failure_code": "CANCELLED", "result": None}
-        make_run(version, random.choice(list(people.values())), version.skill.team, **fields)
+        caller = random.choice(list(people.values()))
+        make_run(version, caller, version.skill.team, **fields)
+        record_use(version.skill, Actor(user=caller).caller, UseKind.RUN, version=version.number, now=at)
 
 
 def _result(random: Random) -> dict[str, Any]:

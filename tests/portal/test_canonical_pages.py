@@ -9,6 +9,7 @@ from registry.identity.actors import Actor
 from registry.models import Canonical
 from registry.versions.lifecycle.settings import set_visibility
 from tests.checks import not_none
+from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import actions, codes, messages, parsed, part, parts, select
 from worker.service.import_jobs import import_waiting
@@ -71,7 +72,7 @@ def test_what_cannot_be_set_says_why(as_root, first, alice):
 
 
 def test_everybody_reads_what_is_pinned_and_administrators_what_waits(
-    pinned, publish, browse, charlie, as_root
+    pinned, publish, browse, charlie, administrator, as_root
 ):
     second = publish("2.0.0", more="allowed-tools: Bash", text="Write it better.")
     for browser in (browse(), browse(charlie)):
@@ -87,7 +88,10 @@ def test_everybody_reads_what_is_pinned_and_administrators_what_waits(
     assert "Bash" in proposal.part("added-permissions")
     assert "<mark> better</mark>" in seen
     assert parts(seen, "change")
-    assert part(as_root.get("/canonical/"), "proposed")["value"] == "2.0.0"
+    make_run(second, administrator, None)
+    listed = as_root.get("/canonical/")
+    assert part(listed, "proposed")["value"] == "2.0.0"
+    assert part(listed, "strip")["value"] == "100"
 
 
 def test_a_change_is_accepted_or_rejected_on_its_page(pinned, publish, as_root):

@@ -8,6 +8,7 @@ from registry.collections import edit
 from registry.collections.edit import ChosenSkill
 from registry.identity.actors import Actor
 from registry.models import Collection, Visibility
+from tests.factories.runs import make_run
 from tests.pages import codes, messages, part, parts
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P7")]
@@ -69,6 +70,14 @@ def test_page_shows_each_person_their_skills_and_commands(browse, alice, charlie
         page, "install", value="install-skills"
     )
     assert not parts(page, action="edit")
+
+
+def test_rows_show_the_last_runs_that_the_reader_can_see(browse, alice, charlie, team, start, public):
+    make_run(public.latest, alice, team)
+    shown, hidden = (browse(user).get("/collections/docs/start/") for user in (alice, charlie))
+    assert [strip["value"] for strip in parts(shown, "strip")] == ["100"]
+    assert not parts(hidden, "strip")
+    assert not parts(browse().get("/collections/docs/start/"), "strip")
 
 
 def test_plugin_commands_install_every_skill_of_the_collection(browse, alice, start):

@@ -16,6 +16,7 @@ from portal.forms.errors import add_refusal, add_refusals, show_refusals
 from portal.forms.suggestions import suggest, visible_skills
 from portal.pages.canonical.forms import ChooseForm, MirrorForm, ProposalDecisionForm, SetForm, UnsetForm
 from portal.pages.canonical.presenters import canonical_row, install_lines, pinned_context, proposal_context
+from portal.pages.catalog.presenters import facts_of
 from registry.canonical import pins, proposals
 from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
@@ -32,7 +33,10 @@ def listing(request: ActorRequest) -> HttpResponse:
     setter = pins.may_set(request.actor)
     rows = [canonical_row(canonical, is_setter=setter) for canonical in pins.resolvable_by(request.actor)]
     changes = CanonicalChange.objects.select_related("by").order_by("-pk")[:_MAX_CHANGES] if setter else ()
-    return render(request, "canonical/list.html", {"rows": rows, "is_setter": setter, "changes": changes})
+    skills = [row["canonical"].skill for row in rows if row["canonical"].skill]
+    facts = facts_of(skills, (), request.actor)
+    context = {"rows": rows, "facts": facts, "is_setter": setter, "changes": changes}
+    return render(request, "canonical/list.html", context)
 
 
 @require_safe

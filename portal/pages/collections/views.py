@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 
 from portal.decorators import signed_in_action, signed_in_form
 from portal.forms.errors import add_refusals, show_refusals
+from portal.pages.catalog.presenters import facts_of
 from portal.pages.collections.forms import CollectionForm, NewCollectionForm
 from portal.pages.collections.presenters import client_lines, collection_title, editable_teams, member_rows
 from registry.collections import edit as editing
@@ -44,13 +45,15 @@ def listing(request: ActorRequest) -> HttpResponse:
 def page(request: ActorRequest, team: str, collection: str) -> HttpResponse:
     found = find_collection(team, collection, request.actor)
     rows = members(found, request.actor)
+    shown = member_rows(rows)
     is_stored = not is_computed(found)
     may_edit = is_stored and may(request.actor, Action.COLLECTIONS, team=found.team)
     context: dict[str, Any] = {
         "collection": found,
         "is_stored": is_stored,
         "title": collection_title(found),
-        "rows": member_rows(rows),
+        "rows": shown,
+        "facts": facts_of([row["skill"] for row in shown], (), request.actor),
         "lines": client_lines(found, rows),
         "may_edit": may_edit,
     }
