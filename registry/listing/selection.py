@@ -128,8 +128,8 @@ def _load(keys: Sequence[int], found: Candidates, actor: Actor) -> tuple[dict[in
 
 
 @prepared
-def _rows(*keys: int) -> QuerySet[Skill]:
-    return Skill.objects.filter(pk__in=keys).select_related("team", "latest").only(*_COLUMNS)
+def _rows(*skills: int) -> QuerySet[Skill]:
+    return Skill.objects.filter(pk__in=skills).select_related("team", "latest").only(*_COLUMNS)
 
 
 def _skills_without_matching_file(

@@ -264,6 +264,9 @@ def candidates(actors, versions, users, teams, runs, sessions, tokens):
         "limit": [1, 4],
         "teams": [[team.pk for team in teams[at:]] for at in range(3)],
         "skills": [skills, skills[1:]],
+        "slugs": [sorted({version.skill.slug for version in versions})],
+        "new_since": [now - timedelta(days=7)],
+        "is_from_teams": [False, True],
     }
 
 
