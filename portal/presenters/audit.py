@@ -7,13 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Count
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from portal.presenters.content.punctuation import labelled, listed
-from registry.core.sql import Reads, reader
-from registry.models import AuditEntry, Skill
+from registry.core.sql import Reads, gather, reader
+from registry.identity.actors import Actor
+from registry.models import AuditEntry, Skill, WebhookEndpoint
+from worker.models import Run, RunBatch, Schedule
 
 _MAX_DETAILS = 6  # number of details per row
 # The actions that the home page shows.
@@ -52,33 +56,33 @@ HOME_SENTENCES: dict[str, str | Promise] = {
     "source.add": _("%(user)s added the source %(target)s"),
 }
 SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
-    "approval.once": _("%(user)s approved a run of %(name)s once"),
-    "approval.exact": _("%(user)s approved a run of %(name)s and added a rule"),
-    "approval.prefix": _("%(user)s approved a run of %(name)s and added a rule"),
-    "approval.denied": _("%(user)s denied a run of %(name)s"),
+    "approval.once": _("%(user)s approved %(target)s once"),
+    "approval.exact": _("%(user)s approved %(target)s and added a rule"),
+    "approval.prefix": _("%(user)s approved %(target)s and added a rule"),
+    "approval.denied": _("%(user)s denied %(target)s"),
     "rule.restore": _("%(user)s restored a rule for %(target)s"),
     "error_group.resolve": _("%(user)s resolved an error group of %(target)s"),
     "error_group.reopen": _("%(user)s reopened an error group of %(target)s"),
     "error_group.assign": _("%(user)s changed the assignee of an error group of %(target)s"),
-    "schedule.create": _("%(user)s created a schedule"),
-    "schedule.edit": _("%(user)s changed a schedule"),
-    "schedule.pause": _("%(user)s paused a schedule"),
-    "schedule.resume": _("%(user)s resumed a schedule"),
-    "schedule.delete": _("%(user)s deleted a schedule"),
-    "schedule.restore": _("%(user)s restored a schedule"),
-    "run_batch.create": _("%(user)s started a run batch"),
-    "run_batch.cancel": _("%(user)s cancelled a run batch"),
-    "run_batch.undo": _("%(user)s undid a run batch"),
-    "run.cancel": _("%(user)s cancelled a run"),
+    "schedule.create": _("%(user)s created the schedule %(target)s"),
+    "schedule.edit": _("%(user)s changed the schedule %(target)s"),
+    "schedule.pause": _("%(user)s paused the schedule %(target)s"),
+    "schedule.resume": _("%(user)s resumed the schedule %(target)s"),
+    "schedule.delete": _("%(user)s deleted the schedule %(target)s"),
+    "schedule.restore": _("%(user)s restored the schedule %(target)s"),
+    "run_batch.create": _("%(user)s started %(target)s"),
+    "run_batch.cancel": _("%(user)s cancelled %(target)s"),
+    "run_batch.undo": _("%(user)s undid %(target)s"),
+    "run.cancel": _("%(user)s cancelled %(target)s"),
     "run.retention": _("Old runs were removed by the retention policy"),
     "team.retention": _("%(user)s changed the retention policy of %(target)s"),
     "site.retention": _("%(user)s changed the retention policy of the site"),
-    "run.erase": _("%(user)s erased the content of a run"),
-    "share_link.create": _("%(user)s created a link to a run"),
-    "share_link.revoke": _("%(user)s revoked a link to a run"),
-    "run.pin": _("%(user)s pinned a run"),
-    "run.unpin": _("%(user)s unpinned a run"),
-    "run.delete_note": _("%(user)s deleted another person's note on a run"),
+    "run.erase": _("%(user)s erased the content of %(target)s"),
+    "share_link.create": _("%(user)s created a link to %(target)s"),
+    "share_link.revoke": _("%(user)s revoked a link to %(target)s"),
+    "run.pin": _("%(user)s pinned %(target)s"),
+    "run.unpin": _("%(user)s unpinned %(target)s"),
+    "run.delete_note": _("%(user)s deleted another person's note on %(target)s"),
     "secret.replace": _("%(user)s replaced the secret %(target)s"),
     "secret.revoke": _("%(user)s revoked a grant of the secret %(target)s"),
     "secret.remove": _("%(user)s removed the secret %(target)s"),
@@ -87,9 +91,9 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "subscription.remove": _("%(user)s ended the subscription to %(target)s"),
     "event.subscribe": _("%(user)s changed whether events start %(target)s"),
     "event.unsubscribe": _("%(user)s stopped events from starting %(target)s"),
-    "webhook.create": _("%(user)s created a webhook"),
-    "webhook.rotate": _("%(user)s replaced the secret of a webhook"),
-    "webhook.delete": _("%(user)s deleted a webhook"),
+    "webhook.create": _("%(user)s created the webhook %(target)s"),
+    "webhook.rotate": _("%(user)s replaced the secret of the webhook %(target)s"),
+    "webhook.delete": _("%(user)s deleted the webhook %(target)s"),
     "notification.create": _("%(user)s added a subscription to notifications"),
     "notification.edit": _("%(user)s changed a notification subscription"),
     "notification.delete": _("%(user)s deleted a subscription to notifications"),
@@ -140,7 +144,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.choose_runtime": _("%(user)s changed the runtime of %(target)s"),
     "version.cancel_dependencies": _("%(user)s cancelled the dependency builds of %(target)s"),
     "version.build_dependencies": _("%(user)s built the dependencies of %(target)s"),
-    "install_link.create": _("%(user)s created an install link"),
+    "install_link.create": _("%(user)s created an install link for %(name)s"),
     "collection.create": _("%(user)s created the collection %(target)s"),
     "collection.change": _("%(user)s changed the collection %(target)s"),
     "collection.delete": _("%(user)s deleted the collection %(target)s"),
@@ -177,6 +181,15 @@ _LINK_SENTENCES = {  # sentences about invitations without an e-mail address
 _TEAM_SENTENCES = {
     "memory.delete_all": _("%(user)s deleted everything that skills remembered about the team %(target)s"),
 }
+# The kinds of actions whose target is the uid of an object.
+_OBJECTS: dict[str, str] = {
+    "run": "run",
+    "share_link": "run",
+    "approval": "run",
+    "run_batch": "run-batch",
+    "schedule": "schedule",
+    "webhook": "webhook",
+}
 _SKILL = re.compile(r"([a-z0-9-]+)/([a-z0-9-]+)(?:@[^/]+)?\Z")
 
 
@@ -190,14 +203,27 @@ class Sentence:
     url: str
 
 
-def audit_rows(entries: Iterable[AuditEntry]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class AuditObject:
+    """The object of an entry whose target is a uid: its name, and the number of a run or of a batch's runs.
+
+    ``url`` is "" if the reader can't see the object.
+    """
+
+    name: str = ""
+    number: int = 0
+    url: str = ""
+
+
+@reader
+def audit_rows(entries: Iterable[AuditEntry], actor: Actor) -> Reads[list[dict[str, Any]]]:
     """Each entry with its sentence and its first details as pairs of name and value."""
     rows = list(entries)
-    names = listed_names(rows)
+    names, objects = yield from gather(listed_names.reads(rows), _objects_of(rows, actor))
     return [
         {
             "entry": entry,
-            "sentence": sentence_of(entry, names),
+            "sentence": sentence_of(entry, names, objects.get(entry.target)),
             "details": [
                 (name, listed(value) if isinstance(value, list) else value)
                 for name, value in [*(entry.detail or {}).items()][:_MAX_DETAILS]
@@ -224,13 +250,63 @@ def listed_names(entries: Iterable[AuditEntry]) -> Reads[dict[tuple[str, ...], s
     return {(team, slug): name for team, slug, name in rows}
 
 
-def sentence_of(entry: AuditEntry, names: Mapping[tuple[str, ...], str]) -> Sentence:
-    text, skill = text_of(entry), skill_of(entry)
-    parts = text.rpartition(entry.target) if entry.target and entry.target in text else (text, "", "")
-    return Sentence(*parts, reverse("skill", args=skill) if skill in names else "")
+def _objects_of(entries: Iterable[AuditEntry], actor: Actor) -> Reads[dict[str, AuditObject]]:
+    """The objects of the entries that the actor can see, by uid."""
+    uids: dict[str, set[str]] = {kind: set() for kind in _OBJECTS.values()}
+    for entry in entries:
+        if kind := _kind_of(entry):
+            uids[kind].add(entry.target)
+    runs = Run.objects.visible_to(actor).filter(uid__in=uids["run"])
+    batches = RunBatch.objects.visible_to(actor).filter(uid__in=uids["run-batch"])
+    schedules = Schedule.objects.visible_to(actor).filter(uid__in=uids["schedule"])
+    webhooks = WebhookEndpoint.objects.visible_to(actor).filter(uid__in=uids["webhook"])
+    yield (
+        named_runs := runs.values_list("uid", "skill_label", "number"),
+        counted := batches.annotate(runs=Count("items")).values_list("uid", "runs"),
+        named_schedules := schedules.values_list("uid", "name"),
+        named_webhooks := webhooks.values_list("uid", "name"),
+    )
+    page = reverse("webhooks")
+    return (
+        {uid: AuditObject(name, number, reverse("run", args=[uid])) for uid, name, number in named_runs}
+        | {uid: AuditObject("", runs, reverse("run-batch", args=[uid])) for uid, runs in counted}
+        | {uid: AuditObject(name, 0, reverse("schedule", args=[uid])) for uid, name in named_schedules}
+        | {uid: AuditObject(name, 0, page) for uid, name in named_webhooks}
+    )
 
 
-def text_of(entry: AuditEntry) -> str:
+def _kind_of(entry: AuditEntry) -> str:
+    return _OBJECTS.get(entry.action.partition(".")[0], "")
+
+
+def sentence_of(
+    entry: AuditEntry, names: Mapping[tuple[str, ...], str], found: AuditObject | None = None
+) -> Sentence:
+    text, skill, target = text_of(entry, found), skill_of(entry), _target_of(entry, found)
+    parts = text.rpartition(target) if target and target in text else (text, "", "")
+    url = found.url if found else reverse("skill", args=skill) if skill in names else ""
+    return Sentence(*parts, url)
+
+
+def _target_of(entry: AuditEntry, found: AuditObject | None) -> str:
+    """The object of the entry in words; an object that was not found is named as in the entry's detail."""
+    kind, detail = _kind_of(entry), entry.detail or {}
+    selected = detail.get("runs", 0) if entry.action == "run_batch.create" else 0
+    named = found or AuditObject(detail.get("name") or detail.get("skill") or "", selected)
+    if kind == "run-batch" and not named.number:
+        return _("the run batch %(uid)s") % {"uid": entry.target}
+    if kind == "run-batch":
+        text = ngettext("a batch of %(n)s run", "a batch of %(n)s runs", named.number)
+        return text % {"n": named.number}
+    if kind == "run" and named.number:
+        return _("run #%(number)s of %(skill)s") % {"number": named.number, "skill": named.name}
+    if kind == "run":
+        run = _("a run of %(skill)s") if named.name else _("the run %(uid)s")
+        return run % {"skill": named.name, "uid": entry.target}
+    return (kind and named.name) or entry.target
+
+
+def text_of(entry: AuditEntry, found: AuditObject | None = None) -> str:
     """The entry as plain text; actions without a sentence are named by their code."""
     user = entry.user.username if entry.user else entry.token_name or "–"
     known = SENTENCES.get(entry.action)
@@ -241,5 +317,5 @@ def text_of(entry: AuditEntry) -> str:
     if known is None:
         return labelled(user, f"{entry.action} {entry.target}".rstrip())
     detail = entry.detail or {}
-    name = detail.get("name") or detail.get("skill") or entry.target
-    return str(known) % {"user": user, "target": entry.target, "name": name}
+    name = detail.get("name") or detail.get("path") or entry.target
+    return str(known) % {"user": user, "target": _target_of(entry, found), "name": name}

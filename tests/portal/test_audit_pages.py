@@ -15,9 +15,19 @@ from portal.presenters.audit import SENTENCES, sentence_of
 from registry.erasure.people import erase_person
 from registry.identity import audit, client_address
 from registry.identity.actors import Actor
-from registry.models import AuditEntry, CanonicalChangeKind, ProposalState, ReportState, Team, Token
+from registry.models import (
+    AuditEntry,
+    CanonicalChangeKind,
+    ProposalState,
+    ReportState,
+    Team,
+    Token,
+    WebhookEndpoint,
+)
+from tests.factories.runs import make_run
 from tests.pages import parts, select
 from worker.approvals.decide import DECISIONS
+from worker.models import RunBatch
 
 pytestmark = pytest.mark.row("P2")
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,6 +181,30 @@ def test_deletion_of_memories_names_its_team(alice, team, actor_of):
     of_person, of_team = AuditEntry.objects.filter(action="memory.delete_all").order_by("-pk")
     assert sentence_of(of_team, {}).target == "docs"
     assert sentence_of(of_person, {}).target == ""
+
+
+@pytest.mark.django_db
+def test_entries_link_their_objects_and_name_deleted_ones(admin, alice, team, public, actor_of):
+    by, run = actor_of(alice), make_run(public.latest, alice, team)
+    batch = RunBatch.objects.create(action="cancel", filter={}, user=alice)
+    batch.items.create(run=run, run_uid=run.uid)
+    webhook = WebhookEndpoint.objects.create(team=team, name="Orders", secret="x")
+    gone = {"schedule.delete": "nightly", "webhook.delete": "Old orders"}
+    for action, name in gone.items():
+        audit.record(by, action, "01GONE", team=team, name=name)
+    audit.record(by, "share_link.create", run.uid, team=team, link="01LINK")
+    audit.record(by, "run_batch.cancel", batch.uid, runs=0)
+    audit.record(by, "webhook.rotate", webhook.uid, team=team)
+    rows = parts(admin.get("/site/audit/"), "activity")
+    assert [row.part("target").text for row in rows[:3]] == [webhook.uid, batch.uid, run.uid]
+    links = [link for row in rows[:3] for link in row.tags("a")]
+    addresses = ["/events/webhooks/", f"/runs/batches/{batch.uid}/", f"/runs/{run.uid}/"]
+    assert [link["href"] for link in links] == addresses
+    for link, words in zip(links, ("Orders", "1", f"#{run.number}"), strict=True):
+        assert words in link
+    for row in rows[3:5]:
+        assert gone[row["value"]] in row
+        assert not row.tags("a")
 
 
 def test_every_recorded_action_has_a_sentence_and_a_group():

@@ -46,5 +46,6 @@ def _log(request: ActorRequest, template: str, team: Team | None = None) -> Http
     suggest(form, "person", (name for name in newest.values_list("user__username", flat=True) if name))
     found = rows.order_by("-pk") if form.chosen else rows.none()
     page = Paginator(found, SHOWN).get_page(request.GET.get("page"))
-    context = {"team": team, "filter": form, "page": page, "rows": audit_rows(page), "formats": FORMATS}
+    shown = audit_rows(page, request.actor)
+    context = {"team": team, "filter": form, "page": page, "rows": shown, "formats": FORMATS}
     return render(request, template, context, status=200 if form.chosen else 422)

@@ -21,6 +21,7 @@ from portal.forms.version_changes import DeprecateSkillForm, MergeForm, PurgeFor
 from portal.pages.skill.views.phrases import phrase_context
 from portal.pages.skill.views.skill import layout
 from portal.presenters.audit import audit_rows
+from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
 from registry.lookup.skills import find_skill
@@ -88,7 +89,12 @@ def page(request: ActorRequest, team: str, slug: str) -> HttpResponse:
         with add_refusals(form):
             target = _ACTS[verb](request, skill, form.cleaned_data)
             return redirect("skill", target.team.slug, target.slug) if target else redirect("team", team)
-    context: dict[str, Any] = {"forms": found, "form": form, "verb": verb, "audit": _audit(skill)}
+    context: dict[str, Any] = {
+        "forms": found,
+        "form": form,
+        "verb": verb,
+        "audit": _audit(skill, request.actor),
+    }
     context |= phrase_context(skill, request.actor) | {"channels": skill.channels.select_related("version")}
     also = (context["phrases"], context["channels"])
     return render(request, "skill/settings.html", layout(request, skill, "settings", also=also) | context)
@@ -121,10 +127,10 @@ def _teams(request: ActorRequest, skill: Skill) -> QuerySet[Team]:
     return visible.filter(Q(pk__in=chosen) | Q(pk=skill.team_id))
 
 
-def _audit(skill: Skill) -> list[dict[str, Any]]:
+def _audit(skill: Skill, actor: Actor) -> list[dict[str, Any]]:
     rows = AuditEntry.objects.filter(team=skill.team).select_related("user", "as_user")
     rows = rows.filter(Q(target=str(skill)) | Q(target__startswith=f"{skill}@"))
-    return audit_rows(rows.order_by("-pk")[:_AUDIT_SHOWN])
+    return audit_rows(rows.order_by("-pk")[:_AUDIT_SHOWN], actor)
 
 
 @signed_in_action
