@@ -180,6 +180,11 @@ def fill_known(template: str, params: Mapping[str, object]) -> str:
     return _PARAMETER.sub(lambda match: str(params.get(match[1], "…")), template).replace("%%", "%")
 
 
+def with_names(template: str) -> str:
+    """The template with names for its parameters, such as ``<skill>``, and ``%`` for ``%%``."""
+    return _PARAMETER.sub(r"<\1>", template).replace("%%", "%")
+
+
 class Refusal(Exception):
     """The exception for every refused request. It has one or more problems; the first is the main reason."""
 

@@ -20,7 +20,7 @@ from registry.documentation.library import library
 from registry.documentation.search import search
 from registry.packages.problems import CODES
 from tests.architecture.sources import ROOT
-from tests.pages import codes, is_chinese, part, parts, select
+from tests.pages import codes, is_chinese, parsed, part, parts, select
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P8")]
 MAX_PAGE_BYTES = 60_000
@@ -175,6 +175,24 @@ def test_search_finds_error_codes_in_the_language_of_the_reader(browse):
 
 
 # Error codes ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("query", "order"), [("token", ["hits", "codes"]), ("SCHEDULE_", ["codes", "hits"])])
+def test_codes_come_first_only_for_a_query_like_a_code(browse, query, order):
+    found = parsed(browse().get("/docs/", {"q": query})).values("part")
+    assert [each for each in found if each in ("hits", "codes")] == order
+
+
+def test_texts_of_a_code_name_their_parameters(browse):
+    assert "<skill>" in part(browse().get(f"/docs/reference/errors/{CODE}/"), "error-code")
+    assert "<skill>" in browse().get(f"/api/v1/errors/{CODE}").json()["message"]
+
+
+def test_every_block_of_code_has_a_copy_button(browse):
+    document = part(browse().get("/docs/howto/write-a-skill/"), "document")
+    blocks = [f"#{block['id']}" for block in document.tags("pre")]
+    assert len(blocks) > 2
+    assert document.values("copy") == blocks
+
+
 def test_docs_url_of_every_code_leads_to_its_page(rf, settings):
     client = Client()
     for name, code in CODES.items():

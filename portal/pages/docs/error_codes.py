@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.http import Http404
 from django.utils.translation import gettext
 
-from registry.packages.problems import CODES, Code, fill_known
+from registry.packages.problems import CODES, Code, with_names
 
 
 @dataclass(frozen=True)
@@ -43,4 +43,4 @@ def find_codes(query: str, *, limit: int | None = None) -> list[CodeEntry]:
 
 
 def _entry(code: Code[...]) -> CodeEntry:
-    return CodeEntry(code, fill_known(gettext(code.message), {}), fill_known(gettext(code.remedy), {}))
+    return CodeEntry(code, with_names(gettext(code.message)), with_names(gettext(code.remedy)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from portal.pages.docs.outline import IndexEntry, group_of, groups, neighbors, page_title
-from portal.pages.docs.rendering import page_html
+from portal.pages.docs.rendering import page_html, with_copy_buttons
 from portal.pages.docs.titles import title_of
 from registry.documentation.library import DocHeading, DocLibrary, DocPage, Document
 
@@ -36,7 +36,7 @@ def contents_of(page: DocPage, library: DocLibrary) -> dict[str, Any]:
         "document_title": title_of(document),
         "page": page,
         "group": group_of(page, shown),
-        "html": page_html(library, page),
+        "html": with_copy_buttons(page_html(library, page)),
         "contents": _table_of_contents(document, page),
         "before": before,
         "after": after,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import count
 
+from django.template.loader import render_to_string
 from django.urls import reverse
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from markdown_it.token import Token
 
 from portal.presenters.content.markdown import render_blocks
@@ -16,6 +19,7 @@ from worker.core.display_budget import CpuTime
 _CPU_SECONDS = 30  # documents are part of the installation, so their size is known
 _ATTRIBUTES = {"a": {"href", "title", "class", "aria-label"}} | {f"h{level}": {"id"} for level in range(2, 7)}
 _ATTRIBUTES |= {"table": {"tabindex"}}
+_CODE = re.compile(r'<pre(?: class="(\w+)")?( tabindex="0")?>(.*?)</pre>', re.S)
 
 
 @lru_cache(maxsize=256)
@@ -28,6 +32,19 @@ def page_html(library: DocLibrary, page: DocPage) -> SafeString:
         _make_scrollable(block)
 
     return render_blocks(page.text, rewrite=rewrite, cpu=CpuTime(_CPU_SECONDS), attributes=_ATTRIBUTES).html
+
+
+def with_copy_buttons(html: SafeString) -> SafeString:
+    """The page with a Copy button, in the reader's language, at each block of code."""
+    button = render_to_string("parts/copy_button.html", {"id": "code-0"}).strip()
+    numbers = count(1)
+
+    def add_button(block: re.Match[str]) -> str:
+        anchor, kind = f"code-{next(numbers)}", " ".join(filter(None, [block[1], "wrapped"]))
+        code = f'<pre id="{anchor}" class="{kind}" tabindex="0">{block[3]}</pre>'
+        return f'<div class="code">{code}{button.replace("code-0", anchor)}</div>'
+
+    return mark_safe(_CODE.sub(add_button, html))
 
 
 def _set_anchors(block: list[Token], headings: Iterator[DocHeading]) -> None:

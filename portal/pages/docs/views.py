@@ -16,6 +16,7 @@ from portal.pages.docs.presenters import contents_of, mentions_of
 from portal.pages.docs.titles import title_of
 from registry.documentation.library import library
 from registry.documentation.search import MAX_QUERY, search
+from registry.packages.problems import CODES
 
 _CODES_SHOWN = 5  # in the results of a search in all documents
 _IMAGE_TYPES = {"webp": "image/webp", "png": "image/png", "svg": "image/svg+xml"}
@@ -31,6 +32,7 @@ def index(request: HttpRequest) -> HttpResponse:
     hits = [(title_of(documents.documents[hit.document]), hit) for hit in search(query, documents)]
     context: dict[str, Any] = {"query": query, "hits": hits, "titled": with_title(query, documents)}
     context |= {"codes": codes[:_CODES_SHOWN], "all_codes": len(codes)}
+    context["codes_first"] = "_" in query or query.upper() in CODES
     return render(request, "docs/search.html", context)
 
 

@@ -16,7 +16,7 @@ from registry.core.time import rfc3339
 from registry.identity.actors import Actor
 from registry.identity.errors import SIGN_IN_REQUIRED
 from registry.models import Team
-from registry.packages.problems import CODES, Code, code_named, fill_known
+from registry.packages.problems import CODES, Code, code_named, with_names
 
 operation = Operations("site")
 
@@ -110,8 +110,8 @@ class CodeDetail(Endpoint):
 def _code(code: Code[...]) -> dict[str, Any]:
     return {
         "code": code.name,
-        "message": fill_known(gettext(code.message), {}),
-        "remedy": fill_known(gettext(code.remedy), {}),
+        "message": with_names(gettext(code.message)),
+        "remedy": with_names(gettext(code.remedy)),
         "severity": code.severity,
         "http_status": code.http,
         "retryable": code.retryable,
