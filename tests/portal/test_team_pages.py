@@ -11,6 +11,7 @@ from registry.identity.actors import Actor
 from registry.models import Membership, Team, Token, User
 from registry.packages.problems import Refusal
 from registry.secrets import values
+from registry.versions.lifecycle import yank
 from tests.factories.skills import publish_files
 from tests.pages import part, parts, select
 
@@ -160,9 +161,9 @@ def test_of_a_team_with_very_many_skills_the_page_shows_some_and_leads_to_all(
     maker = Membership.objects.get(team=public.team, role="owner").user
     publish_files({"SKILL.md": head}, team=public.team, user=maker, visibility="public")
     monkeypatch.setattr("portal.pages.teams.views._MAX_SKILLS", 1)
-    page = browse(charlie).get("/teams/docs/").text
-    assert link in page
-    assert '<span class="count">2</span>' in page
+    page = browse(charlie).get("/teams/docs/")
+    assert link in page.text
+    assert part(page, "skill-count").text == "2"
 
 
 def test_owner_invites_by_link_and_a_person_with_an_account_joins(browse, alice, charlie, team):
@@ -255,3 +256,24 @@ def test_token_is_rotated_revoked_and_restored_on_its_page(browse, alice, charli
     assert Token.objects.get().revoked_at
     client.post(part(page, "message").tags("form")[0]["action"])
     assert Token.objects.get().revoked_at is None
+
+
+def test_list_and_page_of_a_team_count_unlisted_skills(
+    browse, alice, bob, charlie, actor_of, public, private
+):
+    yank.yank(private.versions.get(), actor_of(alice), reason="Wrong")
+    (own,) = parts(browse(bob).get("/teams/"), "team")
+    page = browse(bob).get("/teams/docs/")
+    shown = [row["value"] for row in parts(page, "skill")]
+    hidden = part(page, "unlisted").select("li")
+    assert [own["value"], part(page, "skill-count").text] == ["2", "2"]
+    assert (shown, [row["value"] for row in hidden]) == ([str(public)], [private.slug])
+    assert browse(bob).get(hidden[0].tags("a")[0]["href"]).status_code == 200
+    assert not parts(browse(charlie).get("/teams/docs/"), "unlisted")
+
+
+def test_page_of_members_disables_leaving_for_the_only_owner(browse, alice, bob, team):
+    assert part(browse(alice).get("/teams/docs/members/"), "only-owner")
+    assert not parts(browse(bob).get("/teams/docs/members/"), "only-owner")
+    Membership.objects.filter(user=bob).update(role="owner")
+    assert not parts(browse(alice).get("/teams/docs/members/"), "only-owner")

@@ -34,7 +34,9 @@ def departure(request: ActorRequest, slug: str) -> HttpResponse:
         return redirect("team-leave", slug)
     user = mine.user
     counted = {
-        "private_skills": Skill.objects.filter(team=team, visibility=Visibility.PRIVATE),
+        "private_skills": Skill.objects.visible_to(request.actor).filter(
+            team=team, visibility=Visibility.PRIVATE
+        ),
         "own_tokens": user.tokens.filter(team=team, revoked_at=None),
         "own_sources": Source.objects.filter(team=team, created_by=user, interval_s__gt=0),
         "own_webhooks": WebhookEndpoint.objects.filter(team=team, created_by=user),

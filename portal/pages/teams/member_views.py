@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -74,6 +75,7 @@ def _context(actor: Actor, team: Team) -> dict[str, Any]:
         "team": team,
         "members": members,
         "may_manage": may_manage,
+        "is_only_owner": is_owner and _count_owners(members) == 1,
         "heirs": [user for user in others if user.is_active] if may_manage and is_owner else [],
         "invitations": invitations.open_invitations(actor, team=team).order_by("-pk") if may_manage else (),
     }
@@ -135,6 +137,12 @@ def _rows(team: Team) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def _count_owners(rows: Iterable[Mapping[str, Any]]) -> int:
+    """The number of active owners in the rows."""
+    found = [row["membership"] for row in rows if row["membership"].role == Role.OWNER]
+    return sum(row.user.is_active for row in found)
 
 
 def _membership(team: Team, uid: str, actor: Actor) -> Membership:

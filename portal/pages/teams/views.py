@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -23,17 +24,18 @@ from registry.identity import teams
 from registry.identity.middleware import ActorRequest
 from registry.identity.permissions import Action, may, require
 from registry.lookup.skills import find_team
-from registry.models import Membership, Skill, Team
+from registry.models import Membership, Skill, Team, Version
 from registry.subscriptions.trusted_teams import list_subscriptions
 
 _MAX_SKILLS = 25  # number of skills on a team's page; the catalog lists all
+_MAX_UNLISTED = 200  # number of versions that no list shows
 _MAX_TEAMS = 200  # number of other teams in the list
 
 
 @login_required
 def listing(request: ActorRequest) -> HttpResponse:
     own = Membership.objects.filter(user=request.actor.user).select_related("team").order_by("team__slug")
-    own = own.annotate(skills=Count("team__skills", distinct=True))
+    own = own.annotate(skills=Count("team__skills", filter=_present("team__skills__"), distinct=True))
     others = Team.objects.visible_to(request.actor).exclude(pk__in=request.actor.team_ids).order_by("slug")
     return render(request, "teams/list.html", {"own": own, "others": others[:_MAX_TEAMS]})
 
@@ -55,15 +57,35 @@ def new(request: ActorRequest) -> HttpResponse:
 def page(request: ActorRequest, slug: str) -> HttpResponse:
     team, actor = find_team(slug, request.actor), request.actor
     skills = Skill.objects.searchable_by(actor).filter(team=team)
-    shown = list(skills.select_related("team", "latest").order_by("slug")[:_MAX_SKILLS])
+    found = list(skills.select_related("team", "latest").order_by("slug")[: _MAX_SKILLS + 1])
+    shown = found[:_MAX_SKILLS]
+    is_member = team.pk in actor.team_ids or actor.is_administrator
     context = {
         "team": team,
         "skills": shown,
+        "has_more": len(found) > len(shown),
         "facts": facts_of(shown, (), actor),
-        "skill_count": skills.count(),
-        "is_member": team.pk in actor.team_ids or actor.is_administrator,
+        "skill_count": (team.skills.filter(_present()) if is_member else skills).count(),
+        "unlisted": _unlisted(team) if is_member else (),
+        "is_member": is_member,
     }
     return render(request, "teams/skills.html", context)
+
+
+def _present(prefix: str = "") -> Q:
+    """Skills that are neither merged nor purged."""
+    return Q(**{f"{prefix}merged_into": None, f"{prefix}purged_at": None})
+
+
+def _unlisted(team: Team) -> list[Version]:
+    """The newest version of each skill that no list shows: all its versions are held or yanked."""
+    hidden = Version.objects.filter(_present("skill__"), skill__team=team, skill__search_scope="")
+    rows = (
+        hidden.select_related("skill")
+        .defer("manifest", "body")
+        .order_by("skill__slug", "-pk")[:_MAX_UNLISTED]
+    )
+    return [next(versions) for _skill, versions in groupby(rows, key=lambda row: row.skill_id)]
 
 
 @signed_in_form
