@@ -43,7 +43,7 @@ class EventForm(TeamChoiceForm):
 
 
 class EventSubscriptionForm(TeamChoiceForm):
-    skill_and_type = forms.ChoiceField(label=_("Skill and event type"))
+    skill_and_type = forms.ChoiceField(label=_("Event type and skill"))
     mode = forms.ChoiceField(
         label=_("When an event arrives"),
         choices=EventMode.choices,
@@ -55,7 +55,7 @@ class EventSubscriptionForm(TeamChoiceForm):
         super().__init__(*args, **more)
         what = self.fields["skill_and_type"]
         assert isinstance(what, forms.ChoiceField)
-        what.choices = [(_SEPARATOR.join(pair), " · ".join(pair)) for pair in declared]
+        what.choices = [(_SEPARATOR.join(pair), f"{pair[1]} → {pair[0]}") for pair in declared]
 
     @property
     def skill(self) -> str:

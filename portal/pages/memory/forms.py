@@ -21,6 +21,12 @@ _IMPORTANCE = [
     ("4", _("Importance 4 of 5: long-term")),
     ("5", _("Importance 5 of 5: essential")),
 ]
+_LEAST_IMPORTANCE = [
+    ("2", _("2 or higher")),
+    ("3", _("3 or higher")),
+    ("4", _("4 or higher")),
+    ("5", "5"),
+]
 
 
 class MemoryFilter(FilterForm):
@@ -29,7 +35,7 @@ class MemoryFilter(FilterForm):
         label=_("Kind"), required=False, choices=[("", _("Any kind")), *MemoryType.choices]
     )
     importance = forms.ChoiceField(
-        label=_("Importance"), required=False, choices=[("", _("Any importance")), *_IMPORTANCE[1:]]
+        label=_("Importance"), required=False, choices=[("", _("Any")), *_LEAST_IMPORTANCE]
     )
     skill = forms.CharField(label=_("Skill"), required=False, max_length=130)
     since = forms.ChoiceField(
