@@ -7,9 +7,12 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from portal.pages.failures.forms import version_to_resolve
+from registry.packages.version_numbers import next_patch
 from tests.factories.runs import add_log, make_hostile_run, make_run
 from tests.pages import part, parts, select
 from worker.core.errors import WORKER_LOST
+from worker.failures.groups import CountRow
 from worker.failures.recount import group_earlier_runs
 from worker.models import ErrorGroup, Run
 
@@ -191,7 +194,9 @@ def test_selected_groups_are_assigned_resolved_and_reopened_together(browse, ali
     assert message["kind"] == "success"
     assert [each.assigned_to for each in groups] == [bob, bob]
     message, groups = change(action="resolve")
-    assert {(each.state, each.resolved_in) for each in groups} == {("resolved", private.latest.number)}
+    assert {(each.state, each.resolved_in) for each in groups} == {
+        ("resolved", next_patch(private.latest.number))
+    }
     message, groups = change(action="assign", user="charlie")
     assert message["code"] == "ERROR_GROUP_ASSIGNEE_INVALID"
     assert [each.assigned_to for each in groups] == [bob, bob]
@@ -203,6 +208,23 @@ def test_selected_groups_are_assigned_resolved_and_reopened_together(browse, ali
     message, groups = change(action="reopen")
     assert {each.state for each in groups} == {"open"}
     assert ErrorGroup.objects.exclude(uid__in=chosen).get().state == "open"
+
+
+def test_version_to_resolve_is_higher_than_all_that_fail():
+    def suggested(numbers, *failing):
+        return version_to_resolve(numbers, [CountRow(number, 1, timezone.now()) for number in failing])
+
+    assert suggested(["1.10.0", "1.9.0"], "1.9.0") == "1.10.0"
+    assert suggested(["1.10.0", "1.9.0"], "1.9.0", "1.10.0") == "1.10.1"
+    assert suggested(["2.0.0-rc.1"], "2.0.0-rc.1") == "2.0.0"
+    assert suggested([]) == ""
+
+
+def test_page_of_a_group_suggests_a_version_that_does_not_fail(browse, alice, private, group):
+    form = part(browse(alice).get(f"/failures/{group.uid}/"), "change")
+    (field,) = form.select("input", name="version")
+    assert field["value"] == next_patch(private.latest.number)
+    assert form.part("next-version")
 
 
 def test_only_maintainers_select_and_change_groups(browse, bob, charlie, group):

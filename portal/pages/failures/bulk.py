@@ -15,10 +15,13 @@ from django.utils.translation import ngettext
 
 from portal.decorators import signed_in_action
 from portal.forms.errors import problem_text
-from portal.pages.failures.forms import version_numbers
+from portal.pages.failures.forms import version_numbers, version_to_resolve
+from registry.core.sql import read_together
+from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Refusal
 from worker.failures import changes
+from worker.failures.groups import versions_of
 from worker.models import ErrorGroup
 
 MAX_SELECTED = 25  # as many as a page of the list has
@@ -59,11 +62,16 @@ def _change(request: ActorRequest) -> Callable[[ErrorGroup], None] | None:
             name = "" if user == "-" else user
             return (lambda group: changes.assign(group, name, actor)) if user else None
         case "resolve":
-            return lambda group: changes.resolve(group, next(iter(version_numbers(group)), ""), actor)
+            return lambda group: changes.resolve(group, _version_to_resolve(group, actor), actor)
         case "reopen":
             return lambda group: changes.reopen(group, actor)
         case _:
             raise BadRequest
+
+
+def _version_to_resolve(group: ErrorGroup, actor: Actor) -> str:
+    numbers, failing = read_together(version_numbers.reads(group), versions_of.reads(group, actor))
+    return version_to_resolve(numbers, failing)
 
 
 def _back(request: ActorRequest) -> str:

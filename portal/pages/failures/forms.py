@@ -13,7 +13,8 @@ from portal.forms.suggestions import MAX_SUGGESTIONS, SkillFilterField, skill_cr
 from registry.core.sql import Reads, reader
 from registry.identity.actors import Actor
 from registry.models import Membership, Team
-from worker.failures.groups import GroupFilter
+from registry.packages.version_numbers import next_patch, parse, precedence
+from worker.failures.groups import CountRow, GroupFilter
 from worker.models import ErrorGroup, ErrorGroupState
 
 _MAX_VERSIONS = 50
@@ -61,6 +62,18 @@ def version_numbers(group: ErrorGroup) -> Reads[Sequence[str]]:
     versions = group.skill.versions.order_by("-precedence")
     yield (numbers := versions.values_list("number", flat=True)[:_MAX_VERSIONS])
     return list(numbers)
+
+
+def version_to_resolve(numbers: Sequence[str], failing: Iterable[CountRow]) -> str:
+    """The version that probably resolves a group: the highest of ``numbers`` if it is higher than all failing
+    versions, otherwise the next patch after these; "" without versions.
+    """
+    highest = next(iter(numbers), "")
+    failed = [row.name for row in failing if parse(row.name)]
+    if not failed:
+        return highest
+    last = max(failed, key=precedence)
+    return highest if highest and precedence(highest) > precedence(last) else next_patch(last)
 
 
 @reader

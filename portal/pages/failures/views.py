@@ -15,7 +15,12 @@ from portal.context import navigation_counts
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
 from portal.pages.failures.bulk import MAX_SELECTED
-from portal.pages.failures.forms import GroupFilterForm, assignees, version_numbers
+from portal.pages.failures.forms import (
+    GroupFilterForm,
+    assignees,
+    version_numbers,
+    version_to_resolve,
+)
 from portal.pages.failures.presenters import first_day, trend_of
 from portal.pages.runs.presenters import log as run_log
 from portal.pages.runs.presenters.failure import error_lines
@@ -106,7 +111,8 @@ def group(request: ActorRequest, uid: str) -> HttpResponse:
         **_log_end(view.newest),
     }
     if view.may_change:
-        context |= {"numbers": numbers, "assignees": people}
+        resolving = version_to_resolve(numbers, versions)
+        context |= {"numbers": numbers, "assignees": people, "resolving": resolving}
     if runs:
         numbers = context.get("numbers") or _visible_numbers(found, request.actor)
         context["batch"] = {"fields": [("error_group", uid)], "ended": view.count, "numbers": numbers}
