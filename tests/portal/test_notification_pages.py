@@ -99,7 +99,13 @@ def test_person_adds_tests_mutes_and_deletes_a_subscription(browse, bob, alice):
     row = parsed(client.get(f"{INBOX}deliveries/?channel=slack&state=queued")).part(
         "delivery", state="queued"
     )
-    assert Delivery.objects.get().attempts == 1
+    failed = Delivery.objects.get()
+    assert failed.attempts == 1
+    assert row.select("span", class_="badge warn")
+    (link,) = row.part("reason").tags("a")
+    assert link["href"].endswith(f"/{failed.error}/")
+    row_of_channel = parsed(client.get(where)).part("subscription", state="failing")
+    assert f"{INBOX}deliveries/?channel=slack" in [link["href"] for link in row_of_channel.tags("a")]
     client.post(f"{INBOX}deliveries/{row['value']}/retry/")
     assert Delivery.objects.get().attempts == 0
     assert parsed(client.get(f"{INBOX}deliveries/?state=sent")).part("empty")["state"] == "filtered"

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.presenters.explanations import explain
 from worker.delivery.subscriptions import shown_address
 from worker.delivery.texts import text_of
 from worker.models import (
@@ -49,6 +50,12 @@ class InboxGroup:
         return self.items[0]
 
 
+class Pill(NamedTuple):
+    tone: str
+    icon: str
+    text: str
+
+
 def inbox_groups(rows: Iterable[Notification]) -> list[InboxGroup]:
     """The groups in the order of their newest notifications."""
     groups: dict[tuple[str, str, bool], InboxGroup] = {}
@@ -87,14 +94,30 @@ def subscription_rows(rows: Iterable[NotificationSubscription]) -> list[dict[str
     ]
 
 
+def _pill(row: Delivery) -> Pill:
+    """Tone, icon and text of the delivery's state."""
+    if row.state == DeliveryState.QUEUED and row.attempts:
+        return Pill("warn", "again", _("Retrying"))
+    tone = {"sent": "ok", "failed": "bad"}.get(row.state, "quiet")
+    return Pill(tone, _STATES[DeliveryState(row.state)], row.get_state_display())
+
+
+def _explanation(error: str) -> str:
+    """What to do about an error of the site's own, such as a refused address; "" for other errors."""
+    why = explain(error)
+    if not why.known:
+        return ""
+    return why.remedy if "…" in why.meaning else f"{why.meaning} {why.remedy}"
+
+
 def delivery_rows(rows: Iterable[Delivery]) -> list[dict[str, Any]]:
     """Rows for the deliveries, with their texts and the actions that are possible."""
     return [
         {
             "record": row,
             "title": text_of(row.event).title if row.event else row.get_kind_display(),
-            "icon": _STATES[DeliveryState(row.state)],
-            "badge": {"sent": "ok", "failed": "bad"}.get(row.state, "quiet"),
+            "pill": _pill(row),
+            "why": _explanation(row.error),
             "is_queued": row.state == DeliveryState.QUEUED,
             "can_retry": row.state in (DeliveryState.QUEUED, DeliveryState.FAILED),
             "can_replay": row.event is not None and row.state in (DeliveryState.SENT, DeliveryState.FAILED),

@@ -93,7 +93,7 @@ def _mail(message: Message, address: str) -> SendResult:
     if not settings.EMAIL_HOST:
         return SendResult("MAIL_NOT_CONFIGURED")
     if not address:
-        return SendResult("EMAIL_MISSING")
+        return SendResult("SUBSCRIPTION_EMAIL_MISSING")
     domain = settings.DEFAULT_FROM_EMAIL.rpartition("@")[2].strip("> ") or "localhost"
     headers = {ID_HEADER: message.id, "Message-ID": f"<{message.id}@{domain}>"}
     lines = "\n\n".join("\n".join(filter(None, (each.title, each.line, each.url))) for each in message.items)
