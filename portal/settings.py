@@ -335,7 +335,12 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
     ],
     "ENUM_NAME_OVERRIDES": ENUM_NAMES,
-    "SWAGGER_UI_SETTINGS": {"deepLinking": False, "validatorUrl": None, "docExpansion": "list"},
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": False,
+        "validatorUrl": None,
+        "docExpansion": "none",
+        "filter": True,
+    },
 }
 
 SKILLQUAY_LOG_FORMAT = env.choice("SKILLQUAY_LOG_FORMAT", "line", ("line", "json"))

@@ -195,7 +195,7 @@ def _take(
             if (excess := page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0:
                 wrong.append(f"{form} {path or name}: {excess} px wider than the screen")
             if name == "api-docs":
-                page.wait_for_selector("#swagger-ui .opblock")
+                page.wait_for_selector("#swagger-ui .opblock-tag")
             _grow(page, FORMS[form]["viewport"])
             page.evaluate(_LOAD_IMAGES)
             page.screenshot(path=folder / f"{name}-{form}.png", full_page=True)

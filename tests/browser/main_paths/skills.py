@@ -250,6 +250,7 @@ def read_about_an_endpoint(visitor: Visitor) -> None:
     visitor.checks_access = False  # test_docs_pages.py examines it, without a minor rule
     visitor.open("/api/docs/")
     if visitor.form.has_scripts:
+        visitor.press("#swagger-ui .opblock-tag button.expand-operation")
         visitor.press("#swagger-ui .opblock button.opblock-summary-control")
         visitor.see("#swagger-ui .opblock.is-open")
     else:
