@@ -50,7 +50,7 @@ def create_a_token(visitor: Visitor) -> None:
     visitor.fill("[name=name]", name)
     visitor.tick("[name=scopes][value=run]")
     visitor.tick("[name=expires_at][value='7']")
-    visitor.press("aside form button.primary")
+    visitor.press("section.card form button.primary")
     visitor.see("[data-part=secret]")
     assert set(Token.objects.get(name=name).scopes) == {"read", "run"}
 
@@ -161,7 +161,7 @@ def create_an_install_link(visitor: Visitor) -> None:
     visitor.fill("[name=target]", "data-platform/csv-profile")
     visitor.fill("[name=name]", name)
     visitor.tick("[name=days][value='7']")
-    visitor.press("aside form button.primary")
+    visitor.press("section.card form button.primary")
     visitor.see("[data-part=made]")
 
 

@@ -56,7 +56,7 @@ def teach_a_word(visitor: Visitor) -> None:
     word = visitor.site.new_name("word").replace("-", "")
     visitor.open("/glossary/")
     visitor.fill("[name=text]", f"{word}, weekly report")
-    visitor.press("aside form button.primary")
+    visitor.press("section.card form button.primary")
     visitor.expect_message()
 
 

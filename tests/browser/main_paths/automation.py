@@ -23,7 +23,7 @@ from worker.models import (
 from worker.schedules import change as schedules
 from worker.schedules.change import ScheduleOptions
 
-_ASIDE = "aside form button.primary"
+_CREATE = "section.card form button.primary"
 
 
 @main_path("approvals/", "approvals/decided/")
@@ -83,7 +83,7 @@ def subscribe_a_skill(visitor: Visitor) -> None:
     visitor.choose("[name=team]", TEAM)
     visitor.choose("[name=skill_and_type]", f"{version.skill}  {kind}")
     visitor.tick("[name=mode][value=propose]")
-    visitor.press(_ASIDE)
+    visitor.press(_CREATE)
     visitor.see(f"[data-part=subscription][data-value='{kind}']")
     assert EventSubscription.objects.get(event_type=kind).mode == "propose"
 
@@ -94,7 +94,7 @@ def create_a_webhook(visitor: Visitor) -> None:
     visitor.open("/events/webhooks/")
     visitor.choose("[name=team]", TEAM)
     visitor.fill("[name=name]", name)
-    visitor.press(_ASIDE)
+    visitor.press(_CREATE)
     visitor.see("pre", examine=False)
     visitor.see(f"[data-part=endpoint]:has-text('{name}')")
 
