@@ -51,7 +51,9 @@ def test_filtered_list_leads_to_a_confirmed_batch_that_can_be_undone(failed, ver
     assert part(page, "preview")["value"] == "2"
     assert {row["value"] for row in parts(page, "sample")} == {run.uid for run in failed}
     assert part(page, "filter")["value"] == "status until"
-    form = hidden_fields(part(page, "preview"))
+    assert part(page, action="back")["href"] == "/runs/?status=failure"
+    assert "#1" in parts(page, "sample")[0]
+    form = {**hidden_fields(part(page, "preview")), "to_version": "newest"}
     make_run(version, alice, version.skill.team, status="failed", created_at=timezone.now())  # too late
     address = client.post("/runs/batches/new/", form)["Location"]
     batch = RunBatch.objects.get()
@@ -80,25 +82,25 @@ def test_selected_runs_are_repeated_with_edited_inputs(version, alice, team, bro
         for n in range(3)
     ]
     chosen = [run.uid for run in runs[:2]]
-    address = client.post("/runs/actions/", {"run": chosen, "action": "edit"})["Location"]
-    page = client.get(address)
+    selection = {"run": chosen, "action": "edit", "next": "/runs/?status=failed"}
+    page = client.get(client.post("/runs/actions/", selection)["Location"])
     assert part(page, "preview")["value"] == "2"
-    form = part(page, "edit-inputs")
-    assert "open" in form.attributes
-    hidden = hidden_fields(form)
+    assert "open" in part(page, "edit-inputs").attributes
+    hidden = hidden_fields(part(page, "preview"))
     wrong = client.post("/runs/batches/new/", {**hidden, "to_version": "same", "inputs": "[", "preview": "1"})
     assert wrong.status_code == 422
     assert "confirm" not in actions(wrong)
     changes = '{"items": 7, "gone": null}'
-    page = client.post(
-        "/runs/batches/new/", {**hidden, "to_version": "newest", "inputs": changes, "preview": "1"}
-    )
+    changed = {**hidden, "to_version": "newest", "inputs": changes}
+    page = client.post("/runs/batches/new/", changed)  # without a look at the preview
+    assert part(page, "not-started")
+    page = client.post("/runs/batches/new/", {**changed, "preview": "1"})
     assert not RunBatch.objects.exists()
+    assert part(page, action="back")["href"] == "/runs/?status=failed"
     assert part(page, "to-version")["value"] == "newest"
     assert [each["code"] for each in parts(page, "changed-input")] == ["items", "gone"]
     assert [each["code"] for each in parts(page, "replaced")] == ["items", "items"]
-    confirm = {**hidden, "to_version": "newest", "inputs": changes}
-    assert hidden_fields(part(page, "preview"))["inputs"] == changes
+    confirm = {**changed, **hidden_fields(part(page, "preview"))}
     page = client.post("/runs/batches/new/", confirm, follow=True)
     assert [each["code"] for each in parts(page, "changed-input")] == ["items", "gone"]
     process_all()

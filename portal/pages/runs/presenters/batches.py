@@ -17,9 +17,17 @@ def input_rows(inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, "" if value is None else _text(value)) for name, value in inputs.items()]
 
 
-def sample_rows(samples: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The samples of a preview, with rows for the inputs that the batch replaces."""
-    return [{**sample, "replaced": input_rows(sample["replaced_inputs"])} for sample in samples]
+def sample_rows(
+    samples: Iterable[Mapping[str, Any]], runs: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """The samples of a preview, with the rows of ``run_rows`` for their ``runs`` and rows for the inputs that
+    the batch replaces.
+    """
+    rows = {row["run"].uid: row for row in runs}
+    return [
+        {**sample, "row": rows.get(sample["run"]), "replaced": input_rows(sample["replaced_inputs"])}
+        for sample in samples
+    ]
 
 
 def runs_by_skill(selected: Iterable[SelectedRun]) -> list[tuple[str, int]]:

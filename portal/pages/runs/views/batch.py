@@ -10,7 +10,9 @@ from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -19,6 +21,7 @@ from portal.forms.errors import show_refusal, show_refusals
 from portal.pages.runs.forms.repeat import RepeatForm, newest_numbers, parsed_inputs
 from portal.pages.runs.forms.run_filter import RunFilter, filter_rows
 from portal.pages.runs.presenters.batches import input_rows, runs_by_skill, sample_rows
+from portal.pages.runs.presenters.run_rows import run_rows
 from registry.api.schema import read_body
 from registry.core.sql import read_together
 from registry.core.time import rfc3339
@@ -35,54 +38,79 @@ from worker.run_batches.documents import (
     preview_document,
     stored_filter,
 )
+from worker.run_batches.samples import COUNT
 from worker.run_batches.selection import BatchRequest, checked, select_runs
 
 PAGE = 50
 SHORT = 10  # runs that a batch's page shows at first
 _HEAVY = tuple(f"{run}__{field}" for run in ("run", "new_run") for field in ("request", "result", "files"))
-_ACTIONS = ("action", "to_version")
+_ACTIONS = ("action", "to_version", "next")
 EDIT = "edit"  # repeats the runs, and opens the form that changes their inputs
 
 
 @signed_in_form
 def new(request: ActorRequest) -> HttpResponse:
-    """Shows how many runs match, and a sample. A POST with ``preview`` shows them with other inputs or
-    another version; a POST without it starts the batch with exactly what was shown.
+    """Shows how many runs match, and a sample. A POST starts the batch only if it has the version and the
+    inputs of the preview; otherwise, and with ``preview``, it shows the preview of what was posted.
     """
-    if request.method == "POST" and "preview" not in request.POST:
-        return _start(request)
+    is_post = request.method == "POST"
     try:
-        wanted = checked(_posted(request) if request.method == "POST" else _wanted(request))
+        wanted = checked(_posted(request) if is_post else _wanted(request))
+        if is_post and "preview" not in request.POST and _is_confirmed(request, wanted):
+            return _start(request, wanted)
         selected = select_runs(wanted, request.actor)
     except Refusal as refused:
         show_refusal(request, refused)
         return redirect("runs")
-    preview, numbers = read_together(
+    shown = [each.run for each in selected if each.problem is None][:COUNT]
+    preview, numbers, rows = read_together(
         preview_document.reads(wanted, selected, request.actor),
         newest_numbers.reads(str(wanted.filter.get("skill", "")), request.actor),
+        run_rows.reads(shown, request.actor),
     )
-    return _show(request, preview, numbers, runs_by_skill(selected))
+    context = {"skills": runs_by_skill(selected), "sample": sample_rows(preview["sample"], rows)}
+    return _show(request, preview, numbers, context)
 
 
 def _show(
-    request: ActorRequest,
-    preview: Mapping[str, Any],
-    numbers: Sequence[str],
-    skills: Sequence[tuple[str, int]],
+    request: ActorRequest, preview: Mapping[str, Any], numbers: Sequence[str], context: Mapping[str, Any]
 ) -> HttpResponse:
-    form = RepeatForm(request.POST or None, batch=preview, numbers=numbers)
+    data = request.POST if request.method == "POST" and preview["action"] == RunBatchAction.REPEAT else None
+    form = RepeatForm(data, batch=preview, numbers=numbers)
     context = {
+        **context,
         "preview": preview,
         "filter": json.dumps(preview["filter"]),
-        "inputs": json.dumps(preview["inputs"]),
+        "shown": _shown_text(preview["version"], preview["inputs"]),
         "filters": filter_rows(preview["filter"]),
         "changes": input_rows(preview["inputs"]),
-        "skills": skills,
-        "sample": sample_rows(preview["sample"]),
         "form": form,
         "editing": bool(preview["inputs"] or form.errors or request.GET.get("action") == EDIT),
+        "not_started": request.method == "POST" and "preview" not in request.POST,
+        "back": _list_url(request),
     }
     return render(request, "runs/batch_new.html", context, status=422 if form.errors else 200)
+
+
+def _shown_text(version: str | None, inputs: Mapping[str, Any]) -> str:
+    return json.dumps([version or "", inputs])
+
+
+def _is_confirmed(request: ActorRequest, wanted: BatchRequest) -> bool:
+    """Whether the preview, from which the form was posted, showed the posted version and inputs."""
+    is_valid = parsed_inputs(request.POST.get("inputs", "")) is not None
+    return is_valid and request.POST.get("shown") == _shown_text(wanted.version, wanted.inputs)
+
+
+def _list_url(request: ActorRequest) -> str:
+    """The URL of the list that led here, with its filters."""
+    url = request.POST.get("next") or request.GET.get("next", "")
+    if url_has_allowed_host_and_scheme(url, None):
+        return url
+    query = request.GET.copy()
+    for name in _ACTIONS:
+        query.pop(name, None)
+    return f"{reverse('runs')}?{query.urlencode()}"
 
 
 def _wanted(request: ActorRequest) -> BatchRequest:
@@ -126,10 +154,10 @@ def _read(action: str, criteria: Any, version: str, inputs: Any = None) -> Batch
     )
 
 
-def _start(request: ActorRequest) -> HttpResponse:
+def _start(request: ActorRequest, wanted: BatchRequest) -> HttpResponse:
     count_request(request, request.actor, RateLimit.RUN)
     with show_refusals(request):
-        return redirect("run-batch", change.create(_posted(request), request.actor).uid)
+        return redirect("run-batch", change.create(wanted, request.actor).uid)
     return redirect("runs")
 
 

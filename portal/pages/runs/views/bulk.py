@@ -37,7 +37,7 @@ def act(request: ActorRequest) -> HttpResponse:
     if action == "compare":
         return redirect(f"{reverse('runs-compare')}?{urlencode({'run': uids}, doseq=True)}")
     if action == EDIT and uids:
-        query = {"action": EDIT, "ids": ",".join(uids)}
+        query = {"action": EDIT, "ids": ",".join(uids), "next": _back(request)}
         return redirect(f"{reverse('run-batch-new')}?{urlencode(query)}")
     runs = Run.objects.readable_by(request.actor).filter(uid__in=uids).select_related("team")
     if action == "rerun":
