@@ -16,6 +16,8 @@ _MIN_RUNS = 5  # below this a dot chart adds nothing to the table
 _SHAPES = {"succeeded": "success", "failed": "failure", "timed_out": "failure", "lost": "failure"}
 _MAX_MARKS = 5  # of a vertical axis
 _SHORT_S = 300  # below this span, the times at the axis have seconds
+_SAME_S = 3  # below this span, times with seconds can be equal
+_DAY_S = 86_400
 _ROUND = (1, 1.2, 1.6, 2, 3, 4, 5, 6, 8, 10)
 _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
@@ -77,7 +79,8 @@ def dots(runs: Sequence[tuple[Run, float | None]]) -> dict[str, Any]:
 
     Positions are percentages of the drawing. The duration has a logarithmic scale, because the runs of a list
     can take milliseconds or hours. ``marks`` are pairs of a power of ten (in seconds) and its position, from
-    the top.
+    the top. ``times`` are those at the other axis: only the first one for a span below ``_SAME_S``, which is
+    ``span_s``.
     """
     timed = [(run, run.created_at, took) for run, took in runs if took is not None]
     if len(timed) < _MIN_RUNS:
@@ -106,8 +109,10 @@ def dots(runs: Sequence[tuple[Run, float | None]]) -> dict[str, Any]:
         "dots": found,
         "shapes": {dot["shape"] for dot in found},
         "marks": [(f"{10.0 ** (power - 3):g}", f"{height(power)}%") for power in reversed(powers)],
-        "times": (first, first + (last - first) / 2, last),
+        "times": (first,) if span < _SAME_S else (first, first + (last - first) / 2, last),
+        "span_s": f"{span:.1f}" if 0.05 <= span < _SAME_S and last > first else "",
         "with_seconds": span < _SHORT_S,
+        "with_dates": span >= _DAY_S,
     }
 
 

@@ -206,17 +206,23 @@ def when(context: template.Context, moment: datetime | None) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def clock(
-    context: template.Context, moment: datetime | None, *, ago: bool = True, seconds: bool = False
+    context: template.Context,
+    moment: datetime | None,
+    *,
+    ago: bool = True,
+    seconds: bool = False,
+    dated: bool = False,
 ) -> SafeString:
-    """The time in the reader's time zone, with the date unless it is today; with ``ago``, also the time since
-    then.
+    """The time in the reader's time zone; unless it is today, or with ``dated``, with the date; with ``ago``,
+    also the time since then.
     """
     if moment is None:
         return mark_safe('<span class="muted">–</span>')
     zone = _zone(context)
     local, now = moment.astimezone(zone), _now(context)
     time = "H:i:s" if seconds else "H:i"
-    text = date_format(local, time if local.date() == now.astimezone(zone).date() else f"Y-m-d {time}")
+    is_short = not dated and local.date() == now.astimezone(zone).date()
+    text = date_format(local, time if is_short else f"Y-m-d {time}")
     if not ago:
         return _time(context, moment, text)
     return _time(context, moment, f"{text} · {_since(moment, now)}")

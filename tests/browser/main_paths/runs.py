@@ -114,6 +114,7 @@ def repeat_runs(visitor: Visitor) -> None:
     version = visitor.site.publish()
     visitor.site.run(version)
     visitor.open(f"/runs/?skill={TEAM}%2F{version.skill.slug}")
+    visitor.press("[data-part=batch-menu] summary")
     visitor.press("[data-action=repeat-all]")
     visitor.arrive("**/runs/batches/new/*")
     visitor.press("[data-action=confirm]")

@@ -106,7 +106,7 @@ class RunFilter(FilterForm):
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)
         self.counts: dict[str, Counter[str]] = {}
-        self.active: dict[str, int] = {}  # numbers of waiting and running runs, with and without the filters
+        self.active: dict[str, int] = {}  # numbers of waiting and running runs that match the other filters
         self.listed_statuses: list[str] = []
         for name in _SET_BY_LINKS:  # only links set these filters
             if not data.get(name):
@@ -118,12 +118,12 @@ class RunFilter(FilterForm):
 
     def offer_values(self, runs: RunQuerySet, narrowed: RunQuerySet, actor: Actor) -> None:
         """Makes the fields selects with the values that occur in the newest of ``runs``, or suggests these
-        values for the skill. ``narrowed`` are the runs that match all filters.
+        values for the skill. Removes fields without values. ``narrowed`` are the runs that match all filters.
 
         A value's count is the number of runs in the list if only this filter is changed to the value.
         """
-        self._offer("label", Counter(_newest_labels(runs, actor)))
         criteria = self.criteria()
+        self._offer("label", Counter(_newest_labels(runs, actor)))
         chosen = {name: value for name, value in self.given() if name in _COUNTED_FILTERS}
         uncounted = {name: criteria[name] for name in criteria.keys() - chosen.keys() - {"skill_contains"}}
         newest = _newest_runs(filter_runs(runs, uncounted, actor), actor)
@@ -136,8 +136,7 @@ class RunFilter(FilterForm):
             among = newest.where(others) if name in chosen else listed
             self.counts[name] = among.count(name)
             self._offer(name, self.counts[name])
-        statuses = newest.count("status")
-        self.active = {name: statuses[name] for name in ("waiting", "running")}
+        self.active = {name: self.counts["status"][name] for name in ("waiting", "running")}
         self.listed_statuses = listed.statuses
 
     def _offer(self, name: str, counts: Counter[str]) -> None:
@@ -152,6 +151,9 @@ class RunFilter(FilterForm):
             fixed = [("", _("Anyone")), ("me", _("Me")), ("agents", _("Agents")), ("people", _("People"))]
         values = [value for value, _n in counts.most_common() if value not in dict(fixed)][:_MAX_CHOICES]
         chosen = str(self.cleaned_data.get(name) or "")
+        if len(fixed) == 1 and not values and not self.data.get(name):
+            del self.fields[name]
+            return
         if chosen and chosen not in dict(fixed) and chosen not in values:
             values.append(chosen)
         rows = [(value, _counted(label, counts[value])) for value, label in fixed]

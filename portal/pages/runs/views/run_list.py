@@ -25,7 +25,6 @@ from worker.queue.states import ENDED
 from worker.saved_views.saved_views import views_of
 
 PAGE = 25
-_MAX_CODES = 12
 _OTHER_PARAMETERS = {"before", "format"}
 
 
@@ -41,9 +40,7 @@ def all_runs(request: ActorRequest) -> HttpResponseBase:
 
 @signed_in_page
 def skill_runs(request: ActorRequest, team: str, slug: str) -> HttpResponseBase:
-    """Lists the visible runs of one skill like ``all_runs``, with counts of the most frequent
-    failure codes.
-    """
+    """Lists the visible runs of one skill like ``all_runs``."""
     skill = find_skill(f"{team}/{slug}", request.actor)
     return _list(request, Run.objects.visible_to(request.actor).filter(skill=skill), skill)
 
@@ -67,7 +64,6 @@ def _list(request: ActorRequest, runs: RunQuerySet, skill: Skill | None) -> Http
         "invalid": invalid,
         "without_invalid": _address(request, before="", **{name: "" for name, *_ in invalid}),
         "active": filters.active,
-        "codes": filters.counts["failure_code"].most_common(_MAX_CODES) if skill else (),
         **({} if skill else _saved_views(filters, framed)),
         "batch": _batch(filters, skill) if (skill or filters.is_set) and not invalid else None,
     }
