@@ -68,6 +68,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "schedule.edit": _("%(user)s changed the schedule %(target)s"),
     "schedule.pause": _("%(user)s paused the schedule %(target)s"),
     "schedule.resume": _("%(user)s resumed the schedule %(target)s"),
+    "schedule.run": _("%(user)s started a run of the schedule %(target)s"),
     "schedule.delete": _("%(user)s deleted the schedule %(target)s"),
     "schedule.restore": _("%(user)s restored the schedule %(target)s"),
     "run_batch.create": _("%(user)s started %(target)s"),

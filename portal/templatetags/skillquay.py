@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.html import escape, format_html, strip_spaces_between_tags
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timesince import timesince
+from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext, ngettext_lazy, pgettext
 
 from portal.context import reader_zone
@@ -248,6 +248,16 @@ def exact(context: template.Context, moment: datetime | None) -> SafeString:
 def in_zone(context: template.Context, moment: datetime, zone: str) -> SafeString:
     """Weekday, date and time in ``zone``; on hover, the exact time in the reader's time zone."""
     return _time(context, moment, date_format(moment.astimezone(ZoneInfo(zone)), "D Y-m-d H:i"))
+
+
+@register.simple_tag(takes_context=True)
+def until(context: template.Context, moment: datetime) -> str:
+    """The time until ``moment``, such as "in 7 hours"."""
+    now = _now(context)
+    if (moment - now).total_seconds() < 60:
+        return gettext("in less than a minute")
+    time = timeuntil(moment, now, depth=1, time_strings=_AGES)  # type: ignore[arg-type]  # lazy texts
+    return gettext("in %(time)s") % {"time": time}
 
 
 def _now(context: template.Context) -> datetime:

@@ -11,8 +11,9 @@ from portal.presenters.content.cron import cron_words
 from tests.checks import not_none
 from tests.factories.runs import add_artifact, make_run
 from tests.factories.skills import publish_files, tidy_files
-from tests.pages import part, parts, select
+from tests.pages import actions, part, parts, select
 from worker.models import InputFile, Run, Schedule, ScheduleFiring
+from worker.schedules.fire import fire_pending
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("B7")]
 
@@ -57,7 +58,11 @@ def test_schedule_is_created_on_the_page_and_listed(skill, filled, browse, alice
     assert answer.redirect_chain[-1][0] == f"/schedules/{schedule.uid}/"
     assert (schedule.cron, schedule.time_zone, schedule.run_as) == ("0 9 * * 1", "Europe/Berlin", alice)
     assert len(answer.context["next_runs"]) == 10
-    assert [row["value"] for row in parts(client.get("/schedules/"), "schedule")] == [schedule.uid]
+    listed = client.get("/schedules/")
+    assert [row["value"] for row in parts(listed, "schedule")] == [schedule.uid]
+    [row] = parts(listed, "schedule")
+    assert [time.text[-5:] for time in row.tags("time")] == ["09:00"]  # in the zone of the schedule
+    assert part(row, "until").text
 
 
 def test_cron_expression_is_shown_in_words(skill, filled, browse, alice):
@@ -295,6 +300,24 @@ def test_error_is_shown_at_its_field(change, field, code, skill, filled, browse,
     assert answer.status_code == 422
     assert code in {error.code for error in answer.context["form"].errors.as_data()[field]}
     assert not Schedule.objects.exists()
+    del filled["save"]
+    preview = browse(alice).post(address(skill), filled | change | {"preview": "1"})
+    assert code in {error.code for error in preview.context["form"].errors.as_data()[field]}
+    assert part(preview, "next-runs")["state"] == "invalid"
+
+
+def test_form_marks_fields_that_can_be_left_empty_by_mistake(skill, browse, alice):
+    page = browse(alice).get(address(skill))
+    marked = {
+        label["for"].removeprefix("id_")
+        for label in select(page, "label")
+        if select(label, "span", class_="optional")
+    }
+    assert {"cron", "every", "at", "time_zone"} <= marked
+    assert marked.isdisjoint({"name", "kind", "version", "run_as", "overlap"})
+    assert select(page, "input", name="name")[0]["value"] == str(skill)
+    [examples] = select(page, "datalist", id="cron-list")
+    assert all(option.text for option in examples.tags("option"))
 
 
 def test_schedule_is_paused_edited_resumed_deleted_and_restored(skill, filled, browse, alice):
@@ -315,6 +338,26 @@ def test_schedule_is_paused_edited_resumed_deleted_and_restored(skill, filled, b
     client.post(f"{place}restore/")
     schedule.refresh_from_db()
     assert (schedule.state, schedule.deleted_at) == ("active", None)
+
+
+def test_schedule_is_run_at_once(skill, filled, browse, alice, bob):
+    client = browse(alice)
+    client.post(address(skill), filled)
+    schedule = Schedule.objects.get()
+    place = f"/schedules/{schedule.uid}/"
+    assert "run-now" not in actions(browse(bob).get(place))
+    assert browse(bob).post(f"{place}run/").status_code == 302
+    assert not schedule.firings.exists()
+    assert part(client.get(place), action="run-now")
+    page = client.post(f"{place}run/", follow=True)
+    assert part(page, "firing")["state"] == "pending"
+    assert fire_pending(timezone.now()) == 1
+    run = Run.objects.get()
+    assert (run.caller, run.request["inputs"]) == (alice, schedule.request["inputs"])
+    assert part(client.get(place), "firing")["state"] == "started"
+    client.post(f"{place}pause/")
+    client.post(f"{place}run/")
+    assert schedule.firings.count() == 1
 
 
 def test_history_shows_runs_and_reasons(skill, filled, browse, alice, bob):

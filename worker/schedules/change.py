@@ -1,4 +1,4 @@
-"""Creates, edits, pauses, resumes, deletes and restores schedules."""
+"""Creates, edits, pauses, resumes, deletes and restores schedules, and starts a run of one at once."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from worker.models import (
     CatchUpPolicy,
     OverlapPolicy,
     Schedule,
+    ScheduleFiring,
     ScheduleQuerySet,
     ScheduleState,
 )
@@ -201,6 +202,21 @@ def resume(schedule: Schedule, actor: Actor) -> Schedule:
         schedule.save()
         audit.record(actor, "schedule.resume", schedule.uid, team=schedule.team)
     return schedule
+
+
+def run_now(schedule: Schedule, actor: Actor) -> ScheduleFiring:
+    """Creates a firing that is due now, next to the schedule's own due times. It starts a run, or not, like
+    these.
+
+    Raises FORBIDDEN unless ``may_change``, and SCHEDULE_STATE unless the schedule is active.
+    """
+    with transaction.atomic():
+        schedule = _lock(schedule, actor)
+        _require_state(schedule, ScheduleState.ACTIVE)
+        now = clock.now()
+        firing = ScheduleFiring.objects.create(schedule=schedule, due=now, last_due=now, fire_at=now)
+        audit.record(actor, "schedule.run", schedule.uid, team=schedule.team, name=schedule.name)
+    return firing
 
 
 def delete(schedule: Schedule, actor: Actor) -> None:

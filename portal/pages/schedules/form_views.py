@@ -56,7 +56,9 @@ def new(request: ActorRequest) -> HttpResponse:
     version = request.GET.get("version", "")[:64]
     own = request.actor.user.username if request.actor.user else ""
     zone = reader_zone(request).key
-    options = ScheduleOptions(cron="0 9 * * 1-5", time_zone=zone, version=version, run_as=own)
+    options = ScheduleOptions(
+        name=str(skill), cron="0 9 * * 1-5", time_zone=zone, version=version, run_as=own
+    )
     return _respond(request, skill, options, None)
 
 
@@ -103,6 +105,7 @@ def _respond(
         with add_refusals(form):
             run_form.clear_errors(lambda upload: store_upload(upload, request.actor))
     refused = is_post and "save" in request.POST
+    next_runs = _preview(form, options)
     context = {
         "skill": skill,
         "schedule": schedule,
@@ -113,7 +116,8 @@ def _respond(
         "version": run_form.runnable.version,
         "refused": refused,
         "title": _("Edit schedule") if schedule else _("New schedule"),
-        "next_runs": _preview(form, options),
+        "next_runs": next_runs or [],
+        "is_invalid": next_runs is None,
         "verdict": verdict_of(run_form.runnable.version, request.actor, team),
     }
     return render(request, "schedules/form.html", context, status=422 if refused else 200)
@@ -187,14 +191,20 @@ def _at_fields(refused: Refusal) -> Refusal:
     return Refusal(*(each.at("every") if each.path == "every_s" else each for each in refused.problems))
 
 
-def _preview(form: ScheduleForm, options: ScheduleOptions) -> list[Any]:
-    """The next due times of the submitted timing, or of the current one; [] if it is invalid."""
+def _preview(form: ScheduleForm, options: ScheduleOptions) -> list[Any] | None:
+    """The next due times of the submitted timing, or of the current one; None if it is invalid. Adds the
+    problems of a submitted timing to the form.
+    """
     now = timezone.now()
-    try:
-        if form.is_bound:
-            if not form.is_valid():
-                return []
-            return checked_timing(now=now, **form.timing()).next_runs(now)
-        return options.timing(now).next_runs(now)
-    except Refusal:
-        return []
+    if not form.is_bound:
+        try:
+            return options.timing(now).next_runs(now)
+        except Refusal:
+            return []
+    if form.is_valid():
+        with add_refusals(form):
+            try:
+                return checked_timing(now=now, **form.timing()).next_runs(now)
+            except Refusal as refused:
+                raise _at_fields(refused) from None
+    return None

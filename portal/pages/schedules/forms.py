@@ -13,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 
 from portal.forms.filter_form import FilterForm
 from portal.forms.suggestions import MAX_SUGGESTIONS, SkillFilterField, SuggestionInput, skill_criterion
+from portal.presenters.content.cron import cron_words
 from registry.identity.actors import Actor
 from worker.models import CatchUpPolicy, OverlapPolicy, ScheduleKind, ScheduleQuerySet, ScheduleState
 from worker.schedules.change import MAX_NAME, ScheduleOptions
@@ -26,7 +27,10 @@ _KINDS = [
     (ScheduleKind.ONCE.value, _("Once")),
 ]
 _ZONES = sorted(name for name in time_zones() if "/" in name and not name.startswith(("Etc/", "posix/")))
-_EXAMPLES = ("0 9 * * 1-5", "*/15 * * * *", "0 * * * *", "30 6 * * *", "0 8 1 * *", "0 0 * * 0")
+_EXAMPLES = (
+    *("0 9 * * *", "0 9 * * 1-5", "0 9 * * 1", "0 0 * * 0", "0 8 1 * *"),
+    *("0 9,13,17 * * 1-5", "0 * * * *", "*/15 * * * *", "0 */6 * * *"),
+)
 MISSED_RUNS = {
     CatchUpPolicy.NONE.value: _("Skip missed runs"),
     CatchUpPolicy.LAST.value: _("Start the last missed run"),
@@ -46,7 +50,6 @@ class ScheduleForm(forms.Form):
         label=_("Cron expression"),
         max_length=100,
         required=False,
-        widget=SuggestionInput(_EXAMPLES),
         help_text=_("Minute, hour, day of month, month, day of week. 0 9 * * 1-5 is 9:00, Monday to Friday."),
     )
     every = forms.IntegerField(label=_("Every"), min_value=1, max_value=10_000, required=False)
@@ -82,6 +85,10 @@ class ScheduleForm(forms.Form):
         super().__init__(**more)
         self.fields["version"].choices = versions  # type: ignore[attr-defined]
         self.fields["run_as"].choices = names  # type: ignore[attr-defined]
+        for name in ("cron", "every", "at"):  # each is shown only for its kind of timing
+            self.fields[name].needed = True  # type: ignore[attr-defined]
+        examples = [(each, cron_words(each)) for each in _EXAMPLES]
+        self.fields["cron"].widget = SuggestionInput(examples, maxlength="100")
         self.fields["time_zone"].widget = SuggestionInput(
             sorted(name for name in time_zones() if "/" in name)
         )

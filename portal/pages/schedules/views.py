@@ -15,8 +15,9 @@ from portal.pages.schedules.forms import MISSED_RUNS, PauseForm, ScheduleFilter
 from portal.pages.schedules.presenters import firing_rows, schedule_rows, timing_text
 from portal.presenters.content.text import json_text
 from registry.identity.middleware import ActorRequest
+from registry.rates.limits import RateLimit, count_request
 from worker.core import clock
-from worker.models import Schedule, ScheduleState
+from worker.models import FiringState, Schedule, ScheduleState
 from worker.schedules import change
 from worker.schedules.documents import file_documents, stored_problem
 from worker.schedules.timing import timing_of
@@ -48,6 +49,7 @@ def page(request: ActorRequest, uid: str) -> HttpResponse:
         "missed_runs": MISSED_RUNS[schedule.catch_up],
         "next_runs": timing_of(schedule).next_runs(clock.now()) if active else [],
         "rows": firing_rows(pages),
+        "is_firing": any(each.state == FiringState.PENDING for each in pages),
         "page": pages,
         "request_text": json_text(schedule.request) if readable else None,
         "files": file_documents(schedule) if readable else [],
@@ -74,6 +76,16 @@ def resume(request: ActorRequest, uid: str) -> HttpResponse:
     with show_refusals(request):
         change.resume(schedule, request.actor)
         messages.success(request, _("The schedule was resumed."))
+    return redirect("schedule", uid)
+
+
+@signed_in_action
+def run_now(request: ActorRequest, uid: str) -> HttpResponse:
+    schedule = change.find(uid, request.actor)
+    count_request(request, request.actor, RateLimit.RUN)
+    with show_refusals(request):
+        change.run_now(schedule, request.actor)
+        messages.success(request, _("The run starts now. It appears in the history."))
     return redirect("schedule", uid)
 
 

@@ -164,6 +164,8 @@ def edit_a_schedule(visitor: Visitor) -> None:
 def pause_a_schedule(visitor: Visitor) -> None:
     schedule = _schedule(visitor)
     visitor.open(f"/schedules/{schedule.uid}/")
+    visitor.press("[data-action=run-now]")
+    visitor.see("[data-part=firing][data-state=pending]")
     visitor.press("[data-action=pause]")
     visitor.fill("[name=reason]", "Holidays")
     visitor.press("[data-action=confirm-pause]")
