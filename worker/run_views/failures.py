@@ -12,6 +12,7 @@ from worker.models import FailureCount, Run, RunQuerySet, RunStatus
 from worker.run_views.cause import FAILED
 
 _SHOWN = 5
+_LOOKED_AT = 1_000  # runs
 _COLUMNS = ("uid", "number", "version_number", "status", "finished_at")
 
 
@@ -73,6 +74,18 @@ def first_failure_since_success(run: Run, actor: Actor) -> Reads[RunReference | 
     success = earlier.filter(status=RunStatus.SUCCEEDED).order_by("-id").values("pk")[:1]
     failures = earlier.filter(status__in=FAILED, pk__gt=Coalesce(Subquery(success), 0)).order_by("id")
     return (yield from _first(failures)) or _reference(run)
+
+
+@reader
+def is_first_of_version(found: RunReference, run: Run, actor: Actor) -> Reads[bool]:
+    """Whether no run of the same version succeeded or failed before ``found``, an earlier run of the skill of
+    ``run`` or ``run`` itself. Considers the last ``_LOOKED_AT`` runs of the skill that the actor can see.
+    """
+    own = Run.objects.filter(uid=found.uid).values("pk")[:1]
+    newest = _earlier(run, actor).filter(pk__lt=Subquery(own)).order_by("-id").values("pk")[:_LOOKED_AT]
+    ended = Run.objects.filter(pk__in=newest, status__in=(RunStatus.SUCCEEDED, *FAILED))
+    yield (same := ended.filter(version_number=found.version).values("pk")[:1])
+    return not same
 
 
 def _has_failed(run: Run) -> bool:

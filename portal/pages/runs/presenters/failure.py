@@ -21,6 +21,7 @@ from worker.run_views.failures import (
     RunReference,
     SimilarFailures,
     first_failure_since_success,
+    is_first_of_version,
     last_success,
     similar_failures,
 )
@@ -36,6 +37,7 @@ class Failure:
     ``lines`` are the last lines of the log, and ``error_lines`` the numbers of those with the error.
     ``usage`` is the script's usage text if the run failed because of its arguments, otherwise "".
     ``success`` is the last success if the actor may read it, and ``first`` the first failure since then.
+    ``is_new_version`` says whether ``first`` is the first run of its version that succeeded or failed.
     """
 
     cause: Cause | None
@@ -44,6 +46,7 @@ class Failure:
     error_lines: frozenset[int]
     usage: str
     first: RunReference | None
+    is_new_version: bool
     success: RunReference | None
     similar: SimilarFailures
 
@@ -61,9 +64,9 @@ def failure_of(
         return None
     cause = cause_of(run)
     lines = (log or run_log.tail(run, attempt, running=False)).lines[-_LINES:]
-    url, first, success, similar = yield from gather(
+    url, (first, is_new_version), success, similar = yield from gather(
         _source_url(cause, version),
-        first_failure_since_success.reads(run, actor),
+        _first_failure(run, actor),
         _readable_success(run, actor),
         similar_failures.reads(run, actor),
     )
@@ -74,6 +77,7 @@ def failure_of(
         error_lines=error_lines(lines, cause),
         usage=usage_of(run, lines),
         first=first,
+        is_new_version=is_new_version,
         success=success,
         similar=similar,
     )
@@ -128,6 +132,12 @@ def error_lines(lines: Sequence[LogLine], cause: Cause | None) -> frozenset[int]
 
 def _is_trace(text: str) -> bool:
     return text.startswith(("  ", *_TRACE))
+
+
+def _first_failure(run: Run, actor: Actor) -> Reads[tuple[RunReference | None, bool]]:
+    """The first failure since the last success, and whether it is the first outcome of its version."""
+    found = yield from first_failure_since_success.reads(run, actor)
+    return found, bool(found and (yield from is_first_of_version.reads(found, run, actor)))
 
 
 def _readable_success(run: Run, actor: Actor) -> Reads[RunReference | None]:
