@@ -145,16 +145,15 @@ on(field, "keydown", (event) => {
   event.preventDefault();
 });
 
-// A box with the ids of several runs ticks the boxes of these runs; [data-runs] is shown for ticked runs only.
+// A box with several ids ticks their boxes. [data-runs] is for ticked runs, [data-ticked] their number.
 const ids = (list) => list.split(",");
 on(document, "change", ({ target }) => {
-  if (!target.matches(".selectable [name=run]")) return;
-  const boxes = all(".selectable [name=run]");
-  const changed = ids(target.value);
-  for (const box of boxes) if (ids(box.value).every((id) => changed.includes(id))) box.checked = target.checked;
-  const single = boxes.filter((box) => box.checked && !box.value.includes(","));
-  const ticked = single.map((box) => box.value);
-  for (const box of boxes) if (!single.includes(box)) box.checked = ids(box.value).every((id) => ticked.includes(id));
+  const boxes = all(".selectable [name=run]"), isIn = (list) => ({ value }) => ids(value).every((id) => list.includes(id));
+  if (!boxes.includes(target)) return;
+  for (const box of boxes.filter(isIn(ids(target.value)))) box.checked = target.checked;
+  const ticked = boxes.filter((box) => box.checked && !box.value.includes(",")).map((box) => box.value);
+  for (const box of boxes) box.checked = isIn(ticked)(box);
+  for (const count of all("[data-ticked]")) count.textContent = new Set(ticked).size;
   for (const row of all("[data-runs]")) row.hidden = !ids(row.dataset.runs).some((id) => ticked.includes(id));
 });
 

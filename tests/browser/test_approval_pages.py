@@ -44,11 +44,15 @@ def test_selection_of_all_a_group_and_one_run(page, sign_in, alice, waiting):
     first = page.locator(f"[name=run][type=checkbox][value='{waiting[0].uid}']")
     rules = page.locator("#allow-selected [data-runs]:not([hidden])")
 
+    count = page.locator("[data-ticked]")
+
     def ticked():
+        assert count.inner_text() == str(page.locator("[name=run]:not([value*=',']):checked").count())
         return [box.is_checked() for box in (everything, report, summary, first)]
 
     everything.check()
     assert ticked() == [True, True, True, True]
+    assert count.inner_text() == "3"
     summary.uncheck()
     assert ticked() == [False, True, False, True]
     page.click("[data-action=preview-always-selected]")
