@@ -37,6 +37,7 @@ ICONS = {
     "settings": '<path d="M2 4.6h7m3 0h2M2 11.4h2m3 0h7"/><circle cx="10.4" cy="4.6" r="1.7"/><circle cx="5.6" cy="11.4" r="1.7"/>',
     "out": '<path d="M6.4 2.4H2.8v11.2h3.6M10.4 5l3 3-3 3M13.4 8H6.2"/>',
     "menu": '<path d="M2.2 4h11.6M2.2 8h11.6M2.2 12h11.6"/>',
+    "more": '<path d="M3 8h.01M8 8h.01M13 8h.01" stroke-width="2.6"/>',
     "skill": '<path d="M8 1.8 14 5v6l-6 3.2L2 11V5z"/><path d="M2 5l6 3.2L14 5M8 8.2v6"/>',
     "star": '<path d="m8 2 1.8 3.8 4.2.5-3.1 2.9.8 4.1L8 11.3l-3.7 2 .8-4.1L2 6.3l4.2-.5z"/>',
     "list": '<path d="M5.4 4h8.4M5.4 8h8.4M5.4 12h8.4M2.4 4v.1M2.4 8v.1M2.4 12v.1"/>',

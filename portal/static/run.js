@@ -54,7 +54,7 @@ const notifyOfEnd = () => {
 // <div data-live="…" data-events="…">: an event triggers a request for HTML that the server renders.
 const live = document.querySelector("[data-live]");
 if (live) {
-  const log = document.getElementById("log");
+  const log = document.getElementById("log"), empty = document.getElementById("log-empty");
   const LINES = 1, ALL = 2, WHOLE_MS = 20000;
   let position = live.dataset.position, busy = false, wanted = 0, over = false, timer = 0;
   let wholeUntil = performance.now() + WHOLE_MS;
@@ -70,7 +70,8 @@ if (live) {
     const fresh = page.getElementById("log-new");
     if (fresh.children.length && log) {
       log.append(...fresh.children);
-      document.getElementById("log-empty").hidden = true;
+      empty.hidden = true;
+      log.parentNode.hidden = false;
     }
     position = fresh.dataset.position || position;
     over = fresh.hasAttribute("data-ended");
@@ -94,7 +95,6 @@ if (live) {
       log?.removeAttribute("role");
       log?.removeAttribute("aria-live");
       document.querySelector("[data-follow-pause]")?.remove();
-      const empty = document.getElementById("log-empty");
       if (empty) empty.textContent = empty.dataset.ended;
       return;
     }

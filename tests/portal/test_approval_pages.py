@@ -206,6 +206,16 @@ def test_a_denial_needs_a_reason_and_shows_it(waiting, browse, alice, bob):
     assert codes(say(browse(alice), waiting, "once"))[0] == "APPROVAL_DECIDED"
 
 
+def test_run_page_shows_the_inputs_before_the_decision_and_no_log(waiting, browse, alice, bob):
+    page = parsed(text(browse(alice), f"/runs/{waiting.uid}/"))
+    shown = [
+        each["part"] for each in page.parts() if each.attributes.get("data-part") in ("input", "approval")
+    ]
+    assert shown == ["input", "approval"]
+    assert "hidden" in page.part("log").attributes
+    assert "hidden" not in part(text(browse(bob), f"/runs/{waiting.uid}/"), "log").attributes
+
+
 def test_the_live_parts_show_the_decision(waiting, browse, alice, bob):
     say(browse(alice), waiting, "once")
     live = text(browse(bob), f"/runs/{waiting.uid}/live/")

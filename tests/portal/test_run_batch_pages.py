@@ -173,12 +173,16 @@ def test_run_is_repeated_on_the_newest_version(failed, version, alice, team, bro
     client, address = browse(alice), f"/runs/{failed[0].uid}/"
     assert "run-newest" not in actions(client.get(address))
     newest = publish_files(files("1.3.0"), team=team, user=alice)
-    for yanked_at, primary in ((None, "run-again"), (timezone.now(), "run-newest")):
+    for yanked_at, shown in (
+        (None, ("run-again", "run-newest")),
+        (timezone.now(), ("run-newest", "run-again")),
+    ):
         Version.objects.filter(number=failed[0].version_number).update(yanked_at=yanked_at)
-        (form,) = select(client.get(address), "form", action=f"{address}rerun/", class_="row")
-        again, other = form.tags("button")
-        assert again["action"] == primary
-        assert ("primary" in again["class"], "primary" in other["class"]) == (True, False)
+        page = client.get(address)
+        forms = [form.tags("button")[0] for form in select(page, "form", action=f"{address}rerun/")]
+        assert tuple(button["action"] for button in forms) == shown
+        assert ["primary" in button["class"] for button in forms] == [True, False]
+        assert shown[1] in actions(part(page, "more-actions"))
     client.post(f"{address}rerun/", {"newest": "1"})
     assert Run.objects.get(rerun_of=failed[0]).version_number == newest.number
 

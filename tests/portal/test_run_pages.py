@@ -435,6 +435,19 @@ def test_failed_run_names_the_version_that_failed_first(browse, bob, public, tea
         ]
 
 
+@pytest.mark.parametrize(("attempts", "asks"), [(1, True), (3, False)])
+def test_lost_run_is_repeated_after_a_confirmation_unless_that_is_safe(
+    browse, bob, public, team, attempts, asks
+):
+    lost = {"status": "lost", "failure_code": "WORKER_LOST", "max_attempts": attempts}
+    page = browse(bob).get(f"/runs/{make_run(public.latest, bob, team, **lost).uid}/")
+    assert ("preview-run-again" in actions(page)) == asks
+    assert len(select(page, "div", id="repeat-lost")) == asks
+    assert len(parts(page, "lost")) == asks
+    assert ("retry_on_lost" in part(page, "failure")) != asks
+    assert len(parts(page, action="run-again")) == 1
+
+
 def test_cause_of_a_failure_is_hidden_without_access(browse, charlie, bob, public):
     cause = {"type": "ValueError", "message": "no column 'secret'", "file": "SKILL.md", "line": 3}
     theirs = charlie.memberships.get().team
