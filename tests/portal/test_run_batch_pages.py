@@ -66,11 +66,19 @@ def test_filtered_list_leads_to_a_confirmed_batch_that_can_be_undone(failed, ver
     page = client.get(address)
     assert (part(page, "batch")["state"], part(page, "worked")["value"]) == ("done", "2")
     assert [row["state"] for row in parts(page, "item")] == ["done", "done"]
+    Run.objects.filter(pk=Run.objects.latest("pk").pk).update(status="succeeded")
+    page = client.get(address)
+    assert {each["state"]: each["value"] for each in parts(page, "outcome")} == {
+        "queued": "1",
+        "succeeded": "1",
+    }
+    assert len(parts(client.get(address + part(page, "outcome", state="queued")["href"]), "item")) == 1
     assert "cancel-batch" not in actions(page)
     page = client.post(f"{address}cancel/", {"undo": "1"}, follow=True)
     assert part(page, "undone")
     assert "confirm" not in actions(page)
-    assert set(Run.objects.filter(rerun_of__in=failed).values_list("status", flat=True)) == {"cancelled"}
+    new = Run.objects.filter(rerun_of__in=failed)
+    assert set(new.values_list("status", flat=True)) == {"cancelled", "succeeded"}
     listed = client.get("/runs/batches/")
     assert [row["value"] for row in parts(listed, "batch")] == [batch.uid]
 

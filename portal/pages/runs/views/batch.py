@@ -8,6 +8,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Count
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -29,7 +30,8 @@ from registry.identity.middleware import ActorRequest
 from registry.packages.problems import Refusal
 from registry.rates.limits import RateLimit, count_request
 from worker.api.documents.run_batches import RunBatchRequest, RunBatchSelection
-from worker.models import ACTIVE_BATCHES, BatchItemState, RunBatch, RunBatchAction
+from worker.models import ACTIVE_BATCHES, BatchItemState, RunBatch, RunBatchAction, RunBatchItem, RunStatus
+from worker.queue.states import ENDED
 from worker.run_batches import change
 from worker.run_batches.documents import (
     batch_document,
@@ -178,33 +180,52 @@ def listing(request: ActorRequest) -> HttpResponse:
 def page(request: ActorRequest, uid: str) -> HttpResponse:
     """Shows one batch, with its first runs or a page of all; it refreshes itself until the batch ends."""
     batch = change.find(uid, request.actor)
-    state = request.GET.get("state", "")
+    state, outcome = request.GET.get("state", ""), request.GET.get("outcome", "")
     rows = batch.items.select_related("run", "new_run").defer(*_HEAVY).order_by("pk")
     if state in BatchItemState.values:
         rows = rows.filter(state=state)
+    if outcome in RunStatus.values:
+        rows = rows.filter(new_run__status=outcome)
     pages = Paginator(rows, PAGE)
-    is_short = not request.GET.keys() & {"state", "page", "show"} and pages.count > SHORT
+    is_short = not request.GET.keys() & {"state", "outcome", "page", "show"} and pages.count > SHORT
     shown = pages.get_page(request.GET.get("page"))
     is_active = batch.state in ACTIVE_BATCHES
-    document = batch_document(batch)
+    document, outcomes = batch_document(batch), _outcomes(batch)
     context = {
         "batch": document,
         "created_at": batch.created_at,
         "filters": filter_rows(batch.filter),
         "changes": input_rows(batch.inputs),
         "states": [(value, document[value]) for value in BatchItemState.values if document[value]],
-        "chosen": state,
-        "rows": [
-            item_document(item) | {"number": item.run.number if item.run else None}
-            for item in (rows[:SHORT] if is_short else shown)
-        ],
+        "outcomes": outcomes,
+        "chosen": state or outcome,
+        "rows": [_item_row(item) for item in (rows[:SHORT] if is_short else shown)],
         "page": shown,
         "is_short": is_short,
         "is_active": is_active,
+        "is_followed": is_active or any(status not in ENDED for status, _n in outcomes),
         "may_undo": change.may_undo(batch),
         "worked": document["total"] - document["pending"],
     }
     return render(request, "runs/batch.html", context)
+
+
+def _outcomes(batch: RunBatch) -> list[tuple[str, int]]:
+    """The statuses of the batch's new runs with their numbers."""
+    counts = dict(
+        batch.items.filter(new_run__isnull=False)
+        .order_by()
+        .values_list("new_run__status")
+        .annotate(n=Count("pk"))
+    )
+    return [(value, counts[value]) for value in RunStatus.values if value in counts]
+
+
+def _item_row(item: RunBatchItem) -> dict[str, Any]:
+    return item_document(item) | {
+        "number": item.run.number if item.run else None,
+        "new_number": item.new_run.number if item.new_run else None,
+    }
 
 
 @signed_in_action
