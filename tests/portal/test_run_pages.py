@@ -439,10 +439,18 @@ def test_failed_run_names_the_version_that_failed_first(browse, bob, public, tea
 def test_lost_run_is_repeated_after_a_confirmation_unless_that_is_safe(
     browse, bob, public, team, attempts, asks
 ):
-    lost = {"status": "lost", "failure_code": "WORKER_LOST", "max_attempts": attempts}
+    lost = {
+        "status": "lost",
+        "failure_code": "WORKER_LOST",
+        "max_attempts": attempts,
+        "version_number": "0.9.0",
+    }
     page = browse(bob).get(f"/runs/{make_run(public.latest, bob, team, **lost).uid}/")
     assert ("preview-run-again" in actions(page)) == asks
-    assert len(select(page, "div", id="repeat-lost")) == asks
+    dialogs = select(page, "div", id="repeat-lost")
+    assert len(dialogs) == asks
+    assert len(parts(page, action="run-newest")) == 1
+    assert len([each for dialog in dialogs for each in dialog.parts(action="run-newest")]) == asks
     assert len(parts(page, "lost")) == asks
     assert ("retry_on_lost" in part(page, "failure")) != asks
     assert len(parts(page, action="run-again")) == 1
