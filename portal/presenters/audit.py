@@ -129,8 +129,8 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "user.keep_administrator": _(
         "%(target)s remains an administrator because the site has no other administrator"
     ),
-    "user.link": _("%(user)s linked an account at another organization"),
-    "user.unlink": _("%(user)s unlinked an account at another organization"),
+    "user.link": _("%(user)s linked an account at an identity provider"),
+    "user.unlink": _("%(user)s unlinked an account at an identity provider"),
     "member.keep": _("%(target)s remains an owner because the team has no other owner"),
     "user.change_password": _("%(user)s changed their password"),
     "user.change_email": _("%(user)s changed their e-mail address"),

@@ -18,7 +18,7 @@ FIELDS: dict[str, str | Promise] = {
     "tags": _("tags"),
     "description": _("description"),
     "body": _("text"),
-    "denied": _("excluded uses"),
+    "denied": _("what the skill is not for"),
     "phrases": _("trigger phrases"),
     "intents": _("intents"),
     "event_types": _("event types"),

@@ -13,7 +13,7 @@ CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Choose a skill with the same slug as the canonical name."),
 )
 CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
-    _("Can't propose a change: the mirror contains %(skill)s, not a skill with the slug %(slug)s."),
+    _("Can't propose a change: the mirrored skill is %(skill)s, but its slug must be %(slug)s."),
     _("Correct `name` in the mirrored SKILL.md, or create a mirror of this address under the skill's slug."),
 )
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(

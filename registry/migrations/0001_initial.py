@@ -43,7 +43,7 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('languages', registry.models.fields.DocumentField(default=list)),
                 ('failing_triggers_block', models.BooleanField(default=False)),
-                ('memory_review', models.CharField(choices=[('none', 'None'), ('team', 'Team memory'), ('all', 'Team and caller memory')], default='team', max_length=4)),
+                ('memory_review', models.CharField(choices=[('none', 'None'), ('team', 'Team memory'), ('all', "Memory of the team and of the run's caller")], default='team', max_length=4)),
             ],
         ),
         migrations.CreateModel(

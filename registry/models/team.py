@@ -29,7 +29,7 @@ class MemoryReview(models.TextChoices):
 
     NONE = "none", _("None")
     TEAM = "team", _("Team memory")
-    ALL = "all", _("Team and caller memory")
+    ALL = "all", _("Memory of the team and of the run's caller")
 
 
 class RunReaders(models.TextChoices):

@@ -33,6 +33,6 @@ RULE_LIMIT = declare("RULE_LIMIT", lambda *, most: ..., http=409)(
     _("Remove some rules, or replace several with one prefix rule."),
 )
 RULE_IN_PLACE = declare("RULE_IN_PLACE", lambda *, rule: ..., http=409)(
-    _("Can't restore rule %(rule)s: the same rule already exists."),
-    _("Remove the current rule first if you want to restore the earlier one."),
+    _("Can't restore rule %(rule)s: an active rule has the same name and effect."),
+    _("Keep the active rule, or remove it first to restore this one with its earlier permissions."),
 )

@@ -13,7 +13,7 @@ PHRASE_UNUSABLE = declare("PHRASE_UNUSABLE", lambda *, phrase, most: ..., severi
     _("Write a short phrase that a user would say; each Chinese character counts as a word."),
 )
 MODEL_DISABLED = declare("MODEL_DISABLED", http=409)(
-    _("Can't suggest phrases: no model is configured."),
+    _("Can't propose phrases: no model is configured."),
     _("Ask an administrator to set SKILLQUAY_MODEL_URL and SKILLQUAY_MODEL_NAME."),
 )
 MODEL_ANSWER_INVALID = declare("MODEL_ANSWER_INVALID", lambda *, reason: ..., http=502, retryable=True)(

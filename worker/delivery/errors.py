@@ -51,6 +51,9 @@ DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=
     _("To repeat a delivery that was sent, replay it. To test the connection, send a test message."),
 )
 DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
-    _("Can't replay this delivery: only sent or failed notifications can be replayed."),
-    _("Retry the delivery if it is queued or failed, or send a new test message."),
+    _(
+        "Can't replay this delivery: its state must be sent or failed, and it can't be a test "
+        "message or a memory change."
+    ),
+    _("Retry the delivery if it was not sent, or send a new test message to repeat a test."),
 )

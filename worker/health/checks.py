@@ -136,7 +136,16 @@ def _figure_checks(figures: SiteFigures | None) -> list[HealthCheck]:
 def _reaper_check(figures: SiteFigures) -> HealthCheck:
     age = figures.reaper_age_s
     if age is None:
-        return HealthCheck("reaper", False, LazyMessage(_("no reaper has run in the last few minutes")))
+        return HealthCheck(
+            "reaper",
+            False,
+            LazyMessage(
+                _(
+                    "the reaper process, which starts scheduled runs and deletes old data, has not run in "
+                    "the last few minutes"
+                )
+            ),
+        )
     detail = LazyMessage(_("last run %(seconds)s s ago"), seconds=round(age))
     return HealthCheck("reaper", age < REAPER_SILENT_S, detail)
 

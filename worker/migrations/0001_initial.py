@@ -99,7 +99,7 @@ class Migration(migrations.Migration):
             name='Memory',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('owner_type', models.CharField(choices=[('user', 'Person'), ('household', "Team (household)"), ('task', 'Run'), ('group', 'Group')], max_length=9)),
+                ('owner_type', models.CharField(choices=[('user', 'Person'), ('household', "Team (owner type: household)"), ('task', 'Run'), ('group', "Team (owner type: group)")], max_length=9)),
                 ('type', models.CharField(choices=[('preference', 'Preference'), ('fact', 'Fact'), ('event', 'Event'), ('summary', 'Summary')], max_length=10)),
                 ('importance', models.PositiveSmallIntegerField()),
                 ('original_importance', models.FloatField(null=True)),
@@ -178,7 +178,7 @@ class Migration(migrations.Migration):
             name='MemoryWrite',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('owner_type', models.CharField(choices=[('user', 'Person'), ('household', "Team (household)"), ('task', 'Run'), ('group', 'Group')], max_length=9)),
+                ('owner_type', models.CharField(choices=[('user', 'Person'), ('household', "Team (owner type: household)"), ('task', 'Run'), ('group', "Team (owner type: group)")], max_length=9)),
                 ('type', models.CharField(choices=[('preference', 'Preference'), ('fact', 'Fact'), ('event', 'Event'), ('summary', 'Summary')], max_length=10)),
                 ('importance', models.PositiveSmallIntegerField()),
                 ('original_importance', models.FloatField(null=True)),

@@ -23,9 +23,9 @@ class OwnerType(models.TextChoices):
     """The kind of a memory's owner; households and groups are both teams."""
 
     USER = "user", _("Person")
-    HOUSEHOLD = "household", _("Team (household)")
+    HOUSEHOLD = "household", _("Team (owner type: household)")
     TASK = "task", _("Run")
-    GROUP = "group", _("Group")
+    GROUP = "group", _("Team (owner type: group)")
 
 
 class MemoryType(models.TextChoices):

@@ -46,7 +46,7 @@ RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
 # Why a batch skips a run.
 RUN_BATCH_NOT_ALLOWED = declare("RUN_BATCH_NOT_ALLOWED")(
     _("You don't have permission to cancel or repeat this run."),
-    _("Ask the run's caller or a maintainer of its team."),
+    _("Ask the run's caller or a maintainer of its team to cancel or repeat it."),
 )
 RUN_BATCH_RUN_ENDED = declare("RUN_BATCH_RUN_ENDED")(_("The run had already ended."), _("No action needed."))
 RUN_BATCH_RUN_REMOVED = declare("RUN_BATCH_RUN_REMOVED")(

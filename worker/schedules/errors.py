@@ -54,7 +54,7 @@ SCHEDULE_TEAM_ARCHIVED = declare("SCHEDULE_TEAM_ARCHIVED", lambda *, team: ...)(
 )
 SCHEDULE_SKILL_MOVED = declare("SCHEDULE_SKILL_MOVED", lambda *, skill: ...)(
     _("The skill now belongs to another team: %(skill)s."),
-    _("Resume the schedule if you trust the new owner."),
+    _("Resume the schedule if you trust this team."),
 )
 SCHEDULE_SKILL_DELETED = declare("SCHEDULE_SKILL_DELETED", lambda *, skill: ...)(
     _("Can't run the schedule: the skill %(skill)s was deleted."), _("Schedule another skill.")

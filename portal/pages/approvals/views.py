@@ -104,7 +104,7 @@ def _confirm(request: ActorRequest, run: Run, choice: ApprovalDecision) -> None:
     undo = reverse("rule-remove", args=[approval.rule.uid]) if approval.rule else ""
     params = {"skill": run.skill_label, "why": run.message}
     if choice == ApprovalDecision.DENIED:
-        messages.success(request, _("%(skill)s was denied.") % params, extra_tags=undo)
+        messages.success(request, _("The run of %(skill)s was denied.") % params, extra_tags=undo)
     elif run.status == RunStatus.REFUSED:
         messages.error(request, _("Can't start %(skill)s: %(why)s") % params)
     elif approval.rule:

@@ -52,7 +52,7 @@ def install_lines(canonical: Canonical) -> list[dict[str, str]]:
     client = f"npx skills add {absolute_url(f'canonical/{slug}')}"
     return [
         *([{"id": "canonical-skills", "label": "npx skills", "text": client}] if public else []),
-        {"id": "canonical-text", "label": _("Read the text"), "text": f"curl -fsSL{token} '{text}'"},
+        {"id": "canonical-text", "label": _("Read SKILL.md"), "text": f"curl -fsSL{token} '{text}'"},
         {"id": "canonical-archive", "label": _("Download and unpack"), "text": unpack},
     ]
 

@@ -33,7 +33,7 @@ _GROUPS: list[tuple[str | Promise, str]] = [
         "schedule-runs cancel-and-repeat-runs get-notified share-runs",
     ),
     (
-        _("Decide what runs"),
+        _("Decide which skills can run"),
         "approve-runs-and-set-rules use-secrets review-held-versions set-canonical-skills review-memory",
     ),
     (

@@ -31,7 +31,7 @@ class ListingForm(PathsForm):
         min_value=1,
         max_value=MAX_PLACES,
         required=False,
-        help_text=_("The default for a system prompt section is 40."),
+        help_text=_("The default for the format “System prompt section” is 40 skills."),
     )
     field_order = ("context_tokens", "format", "limit", "paths")
     use_required_attribute = False

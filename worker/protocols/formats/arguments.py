@@ -56,7 +56,7 @@ def _argument(name: str, value: Any, place: str) -> str:
     if "\0" in text:
         raise _not_storable(name, _("a NUL character"), place)
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise _not_storable(name, _("a lone surrogate"), place)
+        raise _not_storable(name, _("a lone Unicode surrogate"), place)
     return text
 
 

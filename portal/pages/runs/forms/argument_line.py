@@ -54,7 +54,7 @@ class ArgumentFilesField(forms.FileField):
             label=_("Files"),
             required=False,
             widget=FilesInput(),
-            help_text=_("A file that the arguments do not name becomes the last argument."),
+            help_text=_("A file whose name is not in the arguments becomes the last argument."),
         )
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[bytes]]:

@@ -17,5 +17,5 @@ def run(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespons
     version = version_at(request, team, slug, number)
     with show_refusals(request):
         run_cases(version, request.actor)
-        messages.success(request, _("The cases were started."))
+        messages.success(request, _("The test cases were started."))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
