@@ -41,8 +41,8 @@ from worker.models.daily_runs import TOTAL_KEY
 _AT_ONCE = 10_000
 _MIN_TEAMS = 20
 _SKILLS_OF_A_TEAM = 50
-_FILLED_TEAMS = 120  # with ``is_filled``: more than a page of teams and of users
-_FILLED_SKILLS = 3_600  # with ``is_filled``: the first skills belong to the member's three teams
+_FILLED_TEAMS = 220  # with ``is_filled``: more than a page of teams and of users
+_FILLED_SKILLS = 3_300  # with ``is_filled``: the first skills belong to the member's three teams
 _OWN = 33  # one of so many skills belongs to each of the member's three teams
 _WORDS = [f"word{number}" for number in range(400)]
 _FREQUENCIES = list(accumulate(1 / (rank + 1) for rank in range(len(_WORDS))))  # as words of a language

@@ -165,7 +165,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "report.dismissed": _("%(user)s dismissed a report about %(target)s"),
     "report.upheld": _("%(user)s upheld a report about %(target)s"),
     "sandbox.examine": _("%(user)s started a sandbox test"),
-    "site.accept_key": _("%(user)s accepted the site's new secret key"),
+    "site.accept_key": _("%(user)s confirmed that the site's secret key was replaced"),
     "skill.bundle": _("%(user)s added %(target)s to the bundled skills"),
     "skill.unbundle": _("%(user)s removed %(target)s from the bundled skills"),
     "trigger_test.accepted": _("%(user)s accepted a proposed trigger test of %(target)s"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from registry.models.canonical import Canonical
 
 _USABLE: dict[str, Any] = {"latest__isnull": False, "merged_into": None, "purged_at": None}
+_UNLISTED: dict[str, Any] = {"search_scope": "", "merged_into": None, "purged_at": None}
 INTERNAL = "internal"  # skills of this type are visible to their team only, whatever their visibility
 
 
@@ -46,8 +47,17 @@ class SkillQuerySet(models.QuerySet["Skill"]):
         """The skills of ``discoverable_by`` that have a latest version, selected by the column
         ``search_scope`` alone.
         """
-        found = self.exclude(search_scope="")
+        found = self.searchable()
         return found if actor.is_administrator else found.filter(search_scope__in=visible_scopes(actor))
+
+    def searchable(self) -> SkillQuerySet:
+        return self.exclude(search_scope="")
+
+    def unlisted(self) -> SkillQuerySet:
+        """The skills without a latest version, because all versions are held or yanked, without merged and
+        purged ones. They have an index.
+        """
+        return self.filter(**_UNLISTED)
 
     def resolvable_by(self, actor: Actor) -> SkillQuerySet:
         """The skills whose addresses work for the actor: those of ``visible_to``, merged and purged ones.
@@ -225,6 +235,7 @@ class Skill(models.Model):
             models.Index(fields=["team", "-hot_key", "id"], name="skill_team_hot"),
             models.Index(fields=["team", "-usage_count", "id"], name="skill_team_count"),
             models.Index(fields=["team", "usage_count", "-latest"], name="skill_team_latest"),
+            models.Index(fields=["team"], condition=models.Q(**_UNLISTED), name="skill_unlisted"),
             models.Index(  # of ``recommendable_from``
                 fields=["team", "slug", "created_at"],
                 condition=models.Q(for_agents=True, is_bundled=False, **_USABLE),

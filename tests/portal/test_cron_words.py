@@ -20,7 +20,7 @@ pytestmark = pytest.mark.row("B7", "P8")
         ("* * * * *", "Every minute", "每 1 分钟"),
         ("*/15 * * * *", "Every 15 minutes", "每 15 分钟"),
         ("5 * * * *", "Every hour at minute 5", "每小时的第 5 分钟"),
-        ("0 */6 * * *", "Every 6 hours from midnight, at minute 0", "从零点起每 6 小时的第 0 分钟"),
+        ("0 */6 * * *", "Every 6 hours from midnight, at minute 0", "从零点起每隔 6 小时，在第 0 分钟"),
         ("30 8 * * *", "Every day at 08:30", "每天 08:30"),
         ("0 9,18 * * *", "Every day at 09:00, 18:00", "每天 09:00、18:00"),
         ("0 9 * * 1-5", "Monday to Friday at 09:00", "星期一至星期五 09:00"),

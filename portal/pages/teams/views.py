@@ -7,7 +7,8 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -35,7 +36,8 @@ _MAX_TEAMS = 200  # number of other teams in the list
 @login_required
 def listing(request: ActorRequest) -> HttpResponse:
     own = Membership.objects.filter(user=request.actor.user).select_related("team").order_by("team__slug")
-    own = own.annotate(skills=Count("team__skills", filter=_present("team__skills__"), distinct=True))
+    skills = Skill.objects.filter(team=OuterRef("team"))
+    own = own.annotate(skills=_number(skills.searchable()) + _number(skills.unlisted()))
     others = Team.objects.visible_to(request.actor).exclude(pk__in=request.actor.team_ids).order_by("slug")
     return render(request, "teams/list.html", {"own": own, "others": others[:_MAX_TEAMS]})
 
@@ -65,21 +67,21 @@ def page(request: ActorRequest, slug: str) -> HttpResponse:
         "skills": shown,
         "has_more": len(found) > len(shown),
         "facts": facts_of(shown, (), actor),
-        "skill_count": (team.skills.filter(_present()) if is_member else skills).count(),
+        "skill_count": skills.count() + (team.skills.unlisted().count() if is_member else 0),
         "unlisted": _unlisted(team) if is_member else (),
         "is_member": is_member,
     }
     return render(request, "teams/skills.html", context)
 
 
-def _present(prefix: str = "") -> Q:
-    """Skills that are neither merged nor purged."""
-    return Q(**{f"{prefix}merged_into": None, f"{prefix}purged_at": None})
+def _number(skills: QuerySet[Skill]) -> Coalesce:
+    """The number of skills of a team as a subquery, which reads an index only."""
+    return Coalesce(Subquery(skills.order_by().values("team").annotate(n=Count("pk")).values("n")), 0)
 
 
 def _unlisted(team: Team) -> list[Version]:
     """The newest version of each skill that no list shows: all its versions are held or yanked."""
-    hidden = Version.objects.filter(_present("skill__"), skill__team=team, skill__search_scope="")
+    hidden = Version.objects.filter(skill__in=team.skills.unlisted())
     rows = (
         hidden.select_related("skill")
         .defer("manifest", "body")

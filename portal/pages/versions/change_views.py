@@ -25,7 +25,8 @@ from registry.models import Version
 from registry.versions.lifecycle import channels, settings
 from registry.versions.lifecycle import purge as publishing_purge
 from registry.versions.lifecycle import yank as publishing_yank
-from worker.models import Run, Schedule
+from worker.models import Schedule
+from worker.run_views.statistics import runs_by_version
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,10 @@ def purge(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
 
 
 def _affected(version: Version, actor: Actor) -> dict[str, int]:
-    """The numbers of the version's files, and of the runs and schedules of it that the actor can see."""
-    which = {"skill": version.skill, "version_number": version.number}
+    """The numbers of the version's files, and of its ended runs and its schedules that the actor can see."""
+    schedules = Schedule.objects.visible_to(actor).filter(skill=version.skill, deleted_at=None)
     return {
         "file_count": version.files.count(),
-        "run_count": Run.objects.visible_to(actor).filter(**which).count(),
-        "schedule_count": Schedule.objects.visible_to(actor).filter(**which, deleted_at=None).count(),
+        "run_count": runs_by_version(version.skill, actor)[version.number],
+        "schedule_count": schedules.filter(version_number=version.number).count(),
     }
