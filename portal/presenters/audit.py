@@ -52,7 +52,7 @@ HOME_SENTENCES: dict[str, str | Promise] = {
     "secret.set": _("%(user)s set the secret %(target)s"),
     "secret.grant": _("%(user)s granted the secret %(target)s"),
     "import.cancel": _("%(user)s cancelled the import from %(target)s"),
-    "import.request": _("%(user)s imported from %(target)s"),
+    "import.request": _("%(user)s imported skills from %(target)s"),
     "source.add": _("%(user)s added the source %(target)s"),
 }
 SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {

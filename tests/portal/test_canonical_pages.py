@@ -191,6 +191,7 @@ def test_a_mirror_is_made_and_waits_on_its_page(team, as_root, settings):
         sent = {"slug": "report", "team": "docs", "interval_s": "3600", "reason": "Theirs."}
         sent["location"] = f"http://127.0.0.1:{server.port}/report/SKILL.md"
         assert parts(as_root.post("/canonical/new/mirror/", sent, follow=True), "pending")
+        assert parts(as_root.get("/canonical/"), "canonical")
         import_waiting()
     assert parts(as_root.get("/canonical/report/"), "proposal")
     digest = not_none(not_none(Canonical.objects.get().mirror).skills.get().latest).digest

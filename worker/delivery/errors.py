@@ -10,7 +10,7 @@ SUBSCRIPTION_KIND_UNKNOWN = declare("SUBSCRIPTION_KIND_UNKNOWN", lambda *, value
 )
 SUBSCRIPTION_ADDRESS_INVALID = declare("SUBSCRIPTION_ADDRESS_INVALID", lambda *, channel: ...)(
     _("The channel %(channel)s needs a valid address."),
-    _("Send a URL with http or https for a webhook or chat, and an e-mail address for a team's e-mail."),
+    _("For a webhook or chat, send a URL with http or https; for e-mail to a team, send an e-mail address."),
 )
 SUBSCRIPTION_ADDRESS_NOT_USED = declare("SUBSCRIPTION_ADDRESS_NOT_USED", lambda *, channel: ...)(
     _("Can't set an address: this subscription (channel %(channel)s) doesn't use one."),

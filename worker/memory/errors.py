@@ -10,7 +10,7 @@ MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
-    _("The run can't save memory for this owner without a review."),
+    _("The run can't save a memory of another user or team unless that owner reviews it."),
     _("Wait for that owner to review the memory, or leave out `ownerId` to save it for the caller."),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(

@@ -117,7 +117,9 @@ def _changes(
     if renamed:
         old, new = renamed
         yield LazyMessage(
-            _("Renames %(old)s to %(new)s, and copies its content to SKILL.md."), old=old, new=new
+            _("Renames the file %(old)s to %(new)s, and also copies its content to SKILL.md."),
+            old=old,
+            new=new,
         )
     if updates:
         yield LazyMessage(_("Sets in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
