@@ -50,9 +50,9 @@ class SessionAuthentication(BaseAuthentication):
         if actor.user is None:
             return None
         if actor.user.must_change_password:
-            raise FORBIDDEN.refusal(action="use the API with a one-time password (set a new password first)")
+            raise FORBIDDEN.refusal(action="use the API before you replace your one-time password")
         if second_factors.is_missing(actor.user):
-            raise FORBIDDEN.refusal(action="use the API without a second factor (add one first)")
+            raise FORBIDDEN.refusal(action="use the API before you add a second factor")
         _enforce_csrf(inner)
         return actor.user, None
 

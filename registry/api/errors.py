@@ -66,7 +66,7 @@ IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
 )
 IDEMPOTENCY_KEY_REUSED = declare("IDEMPOTENCY_KEY_REUSED")(
     _("This `Idempotency-Key` was already used for a different request."),
-    _("Use a new key, or resend the first request unchanged."),
+    _("Use a new `Idempotency-Key`, or resend the first request unchanged."),
 )
 IDEMPOTENCY_UNDER_WAY = declare("IDEMPOTENCY_UNDER_WAY", http=409, retryable=True)(
     _("The first request with this `Idempotency-Key` is still in progress."), _("Try again in a moment.")

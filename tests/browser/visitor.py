@@ -251,7 +251,9 @@ class Visitor:
             self._note(f"axe {violation['id']}: {violation['help']}: {nodes}")
 
     def _note(self, fault: str) -> None:
-        self.faults.append(f"{urlsplit(self.page.url).path}: {fault}")
+        path = urlsplit(self.page.url).path
+        if path != _LEFT:  # where the browser looks for an icon after the last visit
+            self.faults.append(f"{path}: {fault}")
 
     def _check_host(self, url: str) -> None:
         if not url.startswith((self.site.url, "data:", "blob:")):

@@ -19,7 +19,7 @@ MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
     _("Too many proposed memories are already waiting for this owner's review."),
-    _("Ask the owner to review the proposals at /memory/review/, then run the skill again."),
+    _("Ask the memory's owner to review the proposals at /memory/review/, then run the skill again."),
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
     _("This proposed memory expired because it was not reviewed in time."),
