@@ -120,7 +120,7 @@ class Story:
         name = self.page.locator("input[name=name]")
         if not name.input_value():
             name.fill("laptop")
-        self.click("main form[method=post] button.wide")
+        self.click("section[aria-labelledby=new] button.primary")
         secret = self.page.locator("#secret").inner_text().strip()
         for lines in self.page.locator("[data-part=token-use]").all():
             client = lines.get_attribute("data-value")
