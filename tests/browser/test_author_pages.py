@@ -87,8 +87,11 @@ def test_problems_and_conflicts_are_shown_beside_the_editors(page, sign_in, axe,
     area = page.locator("label:has-text('SKILL.md') + textarea")
     assert "ttl: soon" in area.input_value()
     area.fill(before.replace("Reads notes", "Reads all notes"))
+    assert not page.query_selector("button[name=publish]"), "offered only without errors"
+    page.click("aside button[name=check]")
+    page.wait_for_selector("[data-part=preview][data-state=ready]")
     publish_files(tidy_files("1.2.5"), team=team, user=alice)
-    page.click("aside button[name=publish]")
+    page.click("button[form=edit][name=publish]")
     page.wait_for_selector("[data-part=refusal][data-code=EDIT_CONFLICT][data-value='1.2.5']")
     axe()
     page.check("input[value=minor]")
