@@ -67,7 +67,7 @@ class PurgeForm(forms.Form):
     """
 
     confirmation = forms.CharField(max_length=200, widget=forms.TextInput(attrs={"autocomplete": "off"}))
-    reason = _reason(_("Recorded with the digest and your name."))
+    reason = _reason(_("The reason is recorded with the version's digest and your name."))
 
     def __init__(self, *args: object, expected: str, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]

@@ -27,7 +27,9 @@ class SignInChange(Enum):
     PASSWORD = gettext_lazy("The password of your account %(name)s was changed.")
     EMAIL = gettext_lazy("The e-mail address of your account %(name)s was changed.")
     FACTOR_ADDED = gettext_lazy("A second factor was added to your account %(name)s.")
-    FACTOR_REMOVED = gettext_lazy("A second factor was removed from your account %(name)s.")
+    FACTOR_REMOVED = gettext_lazy(
+        "A second factor (the extra check at sign-in) was removed from your account %(name)s."
+    )
     CODES = gettext_lazy("New recovery codes were created for your account %(name)s.")
     LINKED = gettext_lazy("An account at another organization was linked to your account %(name)s.")
     UNLINKED = gettext_lazy("An account at another organization was unlinked from your account %(name)s.")

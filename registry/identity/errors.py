@@ -30,7 +30,10 @@ TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
 )
 TOKEN_LIMIT_EXCEEDED = declare("TOKEN_LIMIT_EXCEEDED", lambda *, field: ..., http=403)(
     _("An access token can't create or rotate a token that has more access than itself: %(field)s."),
-    _("Choose fewer scopes, an earlier expiry date or the same team, or sign in to manage tokens."),
+    _(
+        "Choose fewer scopes, an earlier expiry date or the team of the token that you are using, "
+        "or sign in to manage tokens."
+    ),
 )
 SERVICE_ACCOUNT_IN_SHELL = declare("SERVICE_ACCOUNT_IN_SHELL", lambda *, user: ..., http=403)(
     _("%(user)s is a service account, which acts only with access tokens."),
@@ -40,7 +43,7 @@ TOKEN_ENDED = declare("TOKEN_ENDED", http=409)(
     _("The access token has expired or was revoked."), _("Create a new token.")
 )
 OVERLAP_INVALID = declare("OVERLAP_INVALID", lambda *, most: ...)(
-    _("The old secret of a token can keep working for 0 to %(most)s hours."),
+    _("After a token is rotated, its old secret can keep working for 0 to %(most)s hours."),
     _("Choose a number of hours in this range."),
 )
 UNDO_EXPIRED = declare("UNDO_EXPIRED", http=409)(

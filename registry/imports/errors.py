@@ -47,8 +47,8 @@ IMPORT_SAME_CONTENT = declare("IMPORT_SAME_CONTENT", lambda *, other: ..., sever
 )
 IMPORT_SHADOWED = declare("IMPORT_SHADOWED", lambda *, skill, other: ..., severity="notice")(
     _(
-        "This folder was skipped: %(other)s contains a skill with the same name, %(skill)s, and is "
-        "nested deeper."
+        "This folder was skipped: %(other)s contains a skill with the same name, %(skill)s, "
+        "and only the most deeply nested one is imported."
     ),
     _("Rename one of the two skills to import both."),
 )
@@ -83,7 +83,7 @@ IMPORT_OPTION = declare("IMPORT_OPTION", lambda *, option: ...)(
     _("Leave out or correct the option; see docs/reference/imports.md for the options of each source type."),
 )
 IMPORT_INTERVAL = declare("IMPORT_INTERVAL", lambda *, seconds, least: ...)(
-    _("This source can't be imported every %(seconds)s seconds."),
+    _("The import interval of this source can't be %(seconds)s seconds."),
     _(
         "Use at least %(least)s seconds, or leave out the interval to import on demand; folders and "
         "archives can't have one."

@@ -15,7 +15,7 @@ ARCHIVE_TRUNCATED = declare("ARCHIVE_TRUNCATED", lambda *, reason: ...)(
     _("The archive is incomplete: %(reason)s."), _("Create the archive again and upload the complete file.")
 )
 ARCHIVE_AMBIGUOUS = declare("ARCHIVE_AMBIGUOUS", lambda *, reason: ...)(
-    _("The archive is ambiguous: %(reason)s."),
+    _("The archive is ambiguous, so programs may unpack it differently: %(reason)s."),
     _("Create the archive again with a standard zip or tar program."),
 )
 ARCHIVE_GAPS = declare("ARCHIVE_GAPS", lambda *, reason: ...)(
@@ -203,11 +203,11 @@ FIELD_MISSPELLED = declare("FIELD_MISSPELLED", lambda *, field, known: ..., seve
 )
 NAME_MISSING = declare("NAME_MISSING")(
     _("The skill has no `name`, and no folder or file name to use instead."),
-    _("Add `name` to the front matter."),
+    _("Add `name` to the front matter (between the --- lines at the start of SKILL.md)."),
 )
 NAME_FROM_FOLDER = declare("NAME_FROM_FOLDER", lambda *, name: ..., severity="notice")(
     _("The skill has no `name`; the folder or file name %(name)s is used instead."),
-    _("Add `name` to the front matter."),
+    _("Add `name` to the front matter (between the --- lines at the start of SKILL.md)."),
 )
 NAME_NOT_SLUG = declare("NAME_NOT_SLUG", lambda *, name, slug: ..., severity="notice")(
     _("The skill's address uses %(slug)s because the name %(name)s is not a valid slug."),
@@ -222,7 +222,7 @@ DESCRIPTION_MISSING = declare("DESCRIPTION_MISSING")(
 )
 DESCRIPTION_FROM_BODY = declare("DESCRIPTION_FROM_BODY", severity="notice")(
     _("The description was taken from the first paragraph of the text."),
-    _("Add `description` to the front matter."),
+    _("Add `description` to the front matter (between the --- lines at the start of SKILL.md)."),
 )
 VERSION_NORMALISED = declare("VERSION_NORMALISED", lambda *, written, version: ..., severity="notice")(
     _("Version %(written)s was read as %(version)s."), _("Write versions as MAJOR.MINOR.PATCH.")

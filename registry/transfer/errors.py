@@ -14,8 +14,11 @@ BACKUP_UNREADABLE = declare("BACKUP_UNREADABLE", lambda *, path: ..., http=422)(
     _("Choose a file that `manage.py backup` has written completely."),
 )
 BACKUP_OF_OTHER_RELEASE = declare("BACKUP_OF_OTHER_RELEASE", lambda *, release: ..., http=409)(
-    _("Can't restore: the backup comes from release %(release)s, which has different tables."),
-    _("Install that release, restore the backup there, and upgrade."),
+    _(
+        "Can't restore: the backup comes from Skillquay %(release)s, whose database tables differ "
+        "from those of this installation."
+    ),
+    _("Install the Skillquay release that made the backup, restore the backup there, and upgrade."),
 )
 KEYS_DIFFER = declare("KEYS_DIFFER", lambda: ..., http=409)(
     _("Can't restore: the backup was made with another SKILLQUAY_SECRET_KEY."),

@@ -29,7 +29,10 @@ TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: .
 )
 TRIGGER_UNWANTED = declare("TRIGGER_UNWANTED", lambda *, utterance: ..., severity="warning")(
     _("“%(utterance)s” must not match this skill, but the skill is the first result."),
-    _("State in the description when not to use the skill, or remove these words from phrases and tags."),
+    _(
+        "State in the description when not to use the skill, or remove the words of this sentence "
+        "from the trigger phrases and tags."
+    ),
 )
 TRIGGER_TESTS_PASSED = declare("TRIGGER_TESTS_PASSED", lambda *, count: ..., severity="notice")(
     _("All trigger tests passed: %(count)s."), _("No action needed.")

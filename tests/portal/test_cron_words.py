@@ -20,7 +20,11 @@ pytestmark = pytest.mark.row("B7", "P8")
         ("* * * * *", "Every minute", "每 1 分钟"),
         ("*/15 * * * *", "Every 15 minutes", "每 15 分钟"),
         ("5 * * * *", "Every hour at minute 5", "每小时的第 5 分钟"),
-        ("0 */6 * * *", "Every 6 hours from midnight, at minute 0", "从零点起每隔 6 小时，在第 0 分钟"),
+        (
+            "0 */6 * * *",
+            "Every 6 hours from midnight, at minute 0",
+            "从零点起每 6 小时一次，在该小时的第 0 分钟",
+        ),
         ("30 8 * * *", "Every day at 08:30", "每天 08:30"),
         ("0 9,18 * * *", "Every day at 09:00, 18:00", "每天 09:00、18:00"),
         ("0 9 * * 1-5", "Monday to Friday at 09:00", "星期一至星期五 09:00"),
@@ -68,11 +72,11 @@ def test_other_expression_has_no_words(expression):
 @pytest.mark.parametrize(
     ("expression", "english", "chinese"),
     [
-        ("61 * * * *", "minute is not valid (0 to 59)", "“分”无效（0 至 59）"),
-        ("0 24 * * *", "hour is not valid (0 to 23)", "“时”无效（0 至 23）"),
-        ("0 0 31 2 *", "day of month is not valid (1 to 31)", "“日”无效（1 至 31）"),
-        ("0 0 1 13 *", "month is not valid (1 to 12", "“月”无效（1 至 12"),
-        ("0 0 * * 8", "day of week is not valid (0 to 7", "“星期”无效（0 至 7"),
+        ("61 * * * *", "minute is not valid (must be 0 to 59)", "“分钟”字段无效（应为 0 至 59）"),
+        ("0 24 * * *", "hour is not valid (must be 0 to 23)", "“小时”字段无效（应为 0 至 23）"),
+        ("0 0 31 2 *", "day of month is not valid (must be 1 to 31)", "“日期”字段无效（应为 1 至 31）"),
+        ("0 0 1 13 *", "month is not valid (must be 1 to 12", "“月份”字段无效（应为 1 至 12"),
+        ("0 0 * * 8", "day of week is not valid (must be 0 to 7", "“星期”字段无效（应为 0 至 7"),
         ("0 0 * *", "five fields", "需要五个字段"),
     ],
 )

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections import Counter
 from datetime import timedelta
 from urllib.parse import urljoin
 
@@ -133,7 +132,7 @@ def test_lines_show_success_rate_and_durations_of_each_version_with_releases(bro
 
 def test_releases_whose_labels_would_overlap_keep_those_of_the_newest():
     today = timezone.now()
-    days = [RunDay(today.date() - timedelta(days=89 - n), count_runs([]), Counter()) for n in range(90)]
+    days = [RunDay(today.date() - timedelta(days=89 - n), count_runs([]), []) for n in range(90)]
     ages = {"1.0.0": 80, "1.1.0": 70, "1.2.0": 66, "1.3.0": 20, "1.3.1": 1}
     versions = [(number, today - timedelta(days=age)) for number, age in ages.items()]
     labels = {each.number: each.label for each in version_lines.releases(versions, days).newest}

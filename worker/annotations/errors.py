@@ -13,7 +13,7 @@ RUN_NOTE_INVALID = declare("RUN_NOTE_INVALID", lambda *, limit: ...)(
     _("Enter text, and split a long note into several."),
 )
 RUN_NOTES_TOO_MANY = declare("RUN_NOTES_TOO_MANY", lambda *, limit: ...)(
-    _("A run can't have more than %(limit)s notes."), _("Edit or delete a note.")
+    _("A run can't have more than %(limit)s notes."), _("Delete a note, or add your text to an existing one.")
 )
 RUN_CONTENT_ERASED = declare("RUN_CONTENT_ERASED", http=409)(
     _("The run's content was erased."), _("Choose a run whose content still exists.")

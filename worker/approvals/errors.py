@@ -3,7 +3,10 @@ from registry.packages.problems import gettext_noop as _
 
 APPROVAL_DENIED = declare("APPROVAL_DENIED", lambda *, by, reason: ..., http=403)(
     _("%(by)s denied this run: %(reason)s"),
-    _("Fix the stated problem or contact the maintainer, then run the skill again to request approval."),
+    _(
+        "Fix the problem given in the reason, or contact the person who denied the run, then run "
+        "the skill again to request approval."
+    ),
 )
 APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, retryable=True)(
     _("This run was not approved within %(hours)s hours."),

@@ -18,7 +18,7 @@ MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
     _("Run the skill as a signed-in user, for one of your teams."),
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
-    _("Too many proposed memories are already waiting for this owner's review."),
+    _("The memory's owner already has too many proposed memories waiting for review."),
     _("Ask the memory's owner to review the proposals at /memory/review/, then run the skill again."),
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(

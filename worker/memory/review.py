@@ -69,7 +69,7 @@ def find_write(uid: str, actor: Actor) -> MemoryWrite:
     related = ("run__caller", "run__skill__team", "owner_user", "owner_team", "owner_run", "memory")
     found = MemoryWrite.objects.decidable_by(actor).select_related(*related).filter(uid=uid).first()
     if found is None:
-        raise NOT_FOUND.refusal(what="memory write", name=uid[:80])
+        raise NOT_FOUND.refusal(what="proposed memory", name=uid[:80])
     return found
 
 

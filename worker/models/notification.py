@@ -31,7 +31,7 @@ class NotificationKind(models.TextChoices):
     SCHEDULE_MISSED = "schedule_missed", _("Missed scheduled runs")
     SCHEDULE_PAUSED = "schedule_paused", _("Schedule paused automatically")
     VERSION_HELD = "version_held", _("Version held for review")
-    REPORT = "report_filed", _("Report on a version")
+    REPORT = "report_filed", _("Version reported")
 
 
 RUN_KINDS = (NotificationKind.RUN_FAILED, NotificationKind.FIRST_FAILURE, NotificationKind.RECOVERED)

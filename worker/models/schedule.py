@@ -47,7 +47,7 @@ class CatchUpPolicy(models.TextChoices):
     """Selects the missed runs that start when the site is up again."""
 
     NONE = "none", _("None")
-    LAST = "last", _("The last one")
+    LAST = "last", _("Only the last missed run")
     ALL = "all", _("All, up to the limit")
 
 

@@ -36,11 +36,16 @@ Outcomes = Mapping[str, Mapping[str, int]]  # status → failure code → runs
 
 @dataclass(frozen=True)
 class RunDay:
-    """The ended runs that were requested on one day (UTC), and their durations in milliseconds."""
+    """The ended runs that were requested on one day (UTC)."""
 
     day: date
     counts: RunCounts
-    durations: Durations
+    duration_parts: Sequence[Durations]
+
+    @property
+    def durations(self) -> Durations:
+        """Added up only when read, because most views show no durations of single days."""
+        return sum_durations(self.duration_parts)
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ def _version_statistics(version: str, counts: Sequence[_Count]) -> VersionStatis
 
 
 def _day(day: date, counts: Sequence[_Count]) -> RunDay:
-    return RunDay(day, _counts(counts), sum_durations(each.durations for each in counts))
+    return RunDay(day, _counts(counts), [each.durations for each in counts])
 
 
 def _counts(counts: Iterable[_Count]) -> RunCounts:

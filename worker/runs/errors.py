@@ -13,6 +13,6 @@ RUN_ERASED = declare("RUN_ERASED", http=409)(
     _("Can't run again: the run's content was erased."), _("Start a new run, and provide the inputs again.")
 )
 ENDPOINT_FILES = declare("ENDPOINT_FILES")(
-    _("The skill runs on an endpoint, which can't receive files."),
+    _("The skill runs on its HTTP endpoint, which can't receive files."),
     _("Send the content itself, or a URL that the endpoint can read."),
 )

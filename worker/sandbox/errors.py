@@ -23,8 +23,8 @@ RUNTIME_MISSING = declare("RUNTIME_MISSING", lambda *, runtime, fix: ..., http=5
 NETWORK_ALLOWLIST_UNAVAILABLE = declare("NETWORK_ALLOWLIST_UNAVAILABLE", lambda *, reason: ...)(
     _("Can't give the skill access to its allowed hosts: %(reason)s."),
     _(
-        "Ask an administrator to enable the tier bwrap or nsrun (see manage.py sandbox_doctor), or send "
-        "the data as an input file."
+        "Ask an administrator to enable the tier bwrap or nsrun (see manage.py "
+        "sandbox_doctor), or pass the data to the skill as an input file."
     ),
 )
 NETWORK_HOST_REFUSED = declare("NETWORK_HOST_REFUSED", lambda *, host: ...)(

@@ -24,11 +24,11 @@ _FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
 _WRONG_LENGTH = "Wrong number of fields"
 _REASONS = {  # by the message of the parser
     _WRONG_LENGTH: _("five fields are required"),
-    "Bad minute": _("the minute is not valid (0 to 59)"),
-    "Bad hour": _("the hour is not valid (0 to 23)"),
-    "Bad day-of-month": _("the day of month is not valid (1 to 31)"),
-    "Bad month": _("the month is not valid (1 to 12, or JAN to DEC)"),
-    "Bad day-of-week": _("the day of week is not valid (0 to 7, or SUN to SAT)"),
+    "Bad minute": _("the minute is not valid (must be 0 to 59)"),
+    "Bad hour": _("the hour is not valid (must be 0 to 23)"),
+    "Bad day-of-month": _("the day of month is not valid (must be 1 to 31)"),
+    "Bad month": _("the month is not valid (must be 1 to 12, or JAN to DEC)"),
+    "Bad day-of-week": _("the day of week is not valid (must be 0 to 7, or SUN to SAT)"),
 }
 
 

@@ -50,8 +50,9 @@ class SetForm(forms.Form):
         required=False,
         initial=LATEST,
         help_text=_(
-            "A channel, or latest: its new versions are proposed for acceptance; leave empty for "
-            "no proposals."
+            "A channel name, or latest. New versions of the channel are proposed "
+            "automatically; an administrator must accept each version. Leave empty for no "
+            "proposals."
         ),
     )
     reason = _reason()

@@ -34,7 +34,7 @@ def act(request: ActorRequest) -> HttpResponse:
     """
     change = _change(request)
     if change is None:
-        messages.error(request, _("Choose a person."))
+        messages.error(request, _("Choose the person to assign."))
         return redirect(_back(request))
     uids = sorted(set(request.POST.getlist("group")))[:MAX_SELECTED]
     visible = ErrorGroup.objects.visible_to(request.actor).filter(uid__in=uids)

@@ -96,7 +96,7 @@ def compare(request: ActorRequest, uid: str) -> HttpResponse:
     source = sources.find_source(uid, request.actor)
     with show_refusals(request):
         found = check_source(source, request.actor)
-        changed = _("%(place)s has changed since the last import (now at %(now)s).")
+        changed = _("%(place)s has changed since the last import (now at commit %(now)s).")
         same = _("%(place)s has not changed since the last import (still at %(now)s).")
         now = {"place": source.location, "now": found.now[:12]}
         code = "SOURCE_CHANGED" if found.has_changes else "SOURCE_UNCHANGED"

@@ -24,7 +24,9 @@ HELP: dict[str, Promise] = {
     "failed_days": _("Applies to timed out and lost runs too."),
     "artifact_days": _("The run itself is kept."),
     "log_days": _("The run itself is kept."),
-    "artifact_bytes": _("The oldest artifacts are removed first. For example 500 MB or 10 GB."),
+    "artifact_bytes": _(
+        "For example 500 MB or 10 GB. Above this size, the oldest artifacts are removed first."
+    ),
     "keep_last": _("These runs stay, whatever their age."),
 }
 

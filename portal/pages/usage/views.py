@@ -33,7 +33,7 @@ from worker.run_views.statistics import SkillStatistics, skill_statistics
 
 _KINDS = (UseKind.RUN, UseKind.LOAD, UseKind.INSTALL, UseKind.ACTIVATION)
 _NAMES = {
-    UseKind.RUN: _("By running"),
+    UseKind.RUN: _("Runs"),
     UseKind.LOAD: _("Loads"),
     UseKind.INSTALL: _("Installs"),
     UseKind.ACTIVATION: _("Activations"),

@@ -23,7 +23,7 @@ SOURCE_ANSWER = declare("SOURCE_ANSWER", lambda *, host, reason: ..., http=502)(
     _("Check that the address matches the source type."),
 )
 SOURCE_EMPTY = declare("SOURCE_EMPTY", lambda *, location: ...)(
-    _("Nothing found at %(location)s."), _("Check the bucket, key and prefix.")
+    _("Nothing found at %(location)s."), _("Check the bucket, object key and prefix.")
 )
 SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit, unit: ...)(
     _("The source exceeds the limit of %(limit)s %(unit)s."),

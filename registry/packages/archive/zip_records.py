@@ -159,7 +159,7 @@ def _read_entry(data: bytes, position: int) -> tuple[Record, int]:
     after = name_at + name_length + extra_length + comment_length
     if after > len(data):
         raise errors.ARCHIVE_TRUNCATED.refusal(
-            reason=gettext_noop("the directory extends past the end of the file")
+            reason=gettext_noop("the central directory extends past the end of the file")
         )
     raw_name = data[name_at : name_at + name_length]
     name = _decode(raw_name)

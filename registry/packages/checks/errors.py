@@ -43,7 +43,7 @@ RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
 )
 CODE_OUTSIDE_SCRIPTS = declare("CODE_OUTSIDE_SCRIPTS", severity="warning")(
     _("This file contains executable code but is not in scripts/."),
-    _("Move the file into scripts/, where every profile looks for scripts."),
+    _("Move the file into scripts/, where every profile expects scripts."),
 )
 SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity="warning")(
     _("The script %(script)s is declared but not in scripts/."),

@@ -233,8 +233,8 @@ CHECKS = (
         "run-first",
         _("The skill requires downloading and running a program before it works."),
         _(
-            "Use a package from a package manager instead, or link to the publisher's own page "
-            "and state the digest of the file."
+            "Use a package from a package manager instead, or link to the download page of the "
+            "program's own publisher and state the digest of the file."
         ),
         look_for_run_first,
         tuple(

@@ -199,7 +199,7 @@ CHECKS = (
     ),
     FileCheck(
         "tools-beyond",
-        _("The text uses a tool that is not listed in `allowed-tools`."),
+        _("SKILL.md uses a tool that is not listed in `allowed-tools`."),
         _("List the tool in `allowed-tools`, or don't use it."),
         look_at_tools,
     ),

@@ -49,7 +49,9 @@ class NewSkillForm(TeamChoiceForm):
         help_text=_("State the task and when to use the skill; people and agents choose it by this text."),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-    language = forms.ChoiceField(label=_("Text language"), choices=[("en", "English"), ("zh", "简体中文")])
+    language = forms.ChoiceField(
+        label=_("Language of the template text"), choices=[("en", "English"), ("zh", "简体中文")]
+    )
     field_order = ("template", "name", "title", "description", "language", "team")
 
     @property

@@ -49,7 +49,10 @@ class PublishForm(TeamChoiceForm):
         label=_("Version"),
         required=False,
         max_length=64,
-        help_text=_("Used only if the package has no version; leave empty for the next patch version."),
+        help_text=_(
+            "Used only if the package has no version; leave empty for the next patch version, such "
+            "as 1.2.4 after 1.2.3."
+        ),
     )
     visibility = forms.ChoiceField(
         label=_("Visibility"),

@@ -109,7 +109,7 @@ class CommandLineForm(FilesForm):
             self.fields[f"{name}-files"].help_text = ""
         if flag_too:
             self.fields[f"{name}-flag"] = forms.BooleanField(
-                label=_("Only %(flag)s, without a value") % {"flag": field.label},
+                label=_("Pass only %(flag)s, without a value") % {"flag": field.label},
                 required=False,
                 initial=value is True,
             )
