@@ -1,8 +1,12 @@
-"""Validates user text before it is stored."""
+"""Validates user text before it is stored, and makes parts of messages."""
 
 import re
 
+from django.db.models import Choices
+from django.utils import translation
+
 from registry.core.errors import SLUG_INVALID, TEXT_INVALID
+from registry.packages.problems import LazyMessage
 
 SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 # Slugs that no team can have, because clients reach a team at /<team>/: the first parts of this site's paths,
@@ -32,3 +36,9 @@ def validated_slug(text: str) -> str:
     if len(text) > 64 or not SLUG.fullmatch(text) or text in RESERVED_SLUGS:
         raise SLUG_INVALID.refusal(slug=text[:80]).at("slug")
     return text
+
+
+def choice_label(choice: Choices) -> LazyMessage:
+    """The label of the choice as a part of a message, translated on display."""
+    with translation.override("en"):
+        return LazyMessage(str(choice.label))

@@ -12,27 +12,27 @@ from registry.models import RunReaders, Scope, Skill, Team, Visibility
 
 
 class Action(StrEnum):
-    SEE = "see"
-    INSTALL = "install"
-    RUN = "run"
+    SEE = "see skills"
+    INSTALL = "install skills"
+    RUN = "run skills"
     READ_RUNS = "read others' runs"  # inputs, logs, results and artifacts of runs that others started
     SHARE_RUNS = "share runs"  # create links to runs that the actor can read
-    PUBLISH = "publish"
-    REPORT = "report"  # report a problem with a version
-    REVIEW = "review"
+    PUBLISH = "publish versions"
+    REPORT = "report versions"  # report a problem with a version
+    REVIEW = "review findings and reports"
     RELEASE = "manage versions"  # channels, changelogs, yank and deprecation
     SETTINGS = "change settings"  # visibility and other settings of a skill or a team
     COLLECTIONS = "manage collections"
     EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
     MEMBERS = "manage members"
-    GRANT = "grant"
-    APPROVE = "approve"
+    GRANT = "grant secrets and allow permissions"
+    APPROVE = "approve runs"
     SET_CANONICAL = "set canonical skills"
     GLOSSARY = "edit the glossary"
     LIMITS = "set limits of a team"
     USERS = "manage users"
-    TRANSFER = "transfer"
-    DELETE = "delete"
+    TRANSFER = "rename and merge skills"
+    DELETE = "purge versions"
 
 
 class Standing(StrEnum):

@@ -12,5 +12,6 @@ FEEDBACK_FULL = declare("FEEDBACK_FULL", lambda *, skill: ..., http=429)(
     _("Ask the team's maintainers to accept or decline the proposed tests on the feedback page."),
 )
 FEEDBACK_DECIDED = declare("FEEDBACK_DECIDED", lambda *, state: ..., http=409)(
-    _("This proposal was already %(state)s."), _("No action needed; you can remove an accepted test.")
+    _("This proposal was already decided (%(state)s)."),
+    _("No action needed; you can remove an accepted test."),
 )

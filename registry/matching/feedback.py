@@ -177,7 +177,7 @@ def _decide(proposal: ProposedTriggerTest, state: ProposalState, actor: Actor) -
     row = rows.get(pk=proposal.pk)
     require(actor, Action.SETTINGS, skill=row.skill)
     if row.state != ProposalState.PROPOSED:
-        raise FEEDBACK_DECIDED.refusal(state=row.state)
+        raise FEEDBACK_DECIDED.refusal(state=text.choice_label(ProposalState(row.state)))
     row.state, row.decided_by, row.decided_at = state, actor.user, timezone.now()
     row.save()
     audit.record(actor, f"trigger_test.{state}", str(row.skill), team=row.skill.team)

@@ -119,7 +119,9 @@ def _check_new(version: Version, reason: str, actor: Actor) -> None:
     if own.filter(version=version, state=ReportState.OPEN).exists():
         raise REPORT_OPEN.refusal(version=str(version))
     if before := own.filter(version=version, reason=reason).exclude(state=ReportState.OPEN).first():
-        raise REPORT_DECIDED.refusal(state=before.state, reason=before.decision)
+        raise REPORT_DECIDED.refusal(
+            state=texts.choice_label(ReportState(before.state)), reason=before.decision
+        )
     if own.filter(at__gt=timezone.now() - _DAY).count() >= settings.SKILLQUAY_REPORTS_PER_DAY:
         raise REPORTS_TOO_MANY.refusal(limit=settings.SKILLQUAY_REPORTS_PER_DAY)
 
@@ -131,7 +133,7 @@ def _decide(row: Report, state: ReportState, actor: Actor, reason: str) -> Repor
         raise REPORT_OWN.refusal(version=str(version))
     row = version.reports.get(pk=row.pk)
     if row.state != ReportState.OPEN:
-        raise REPORT_DECIDED.refusal(state=row.state, reason=row.decision)
+        raise REPORT_DECIDED.refusal(state=texts.choice_label(ReportState(row.state)), reason=row.decision)
     row.state, row.decision = state, reason
     row.decided_by, row.decided_at = actor.user, timezone.now()
     row.save(update_fields=["state", "decision", "decided_by", "decided_at"])

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from registry.core.errors import NOT_FOUND
+from registry.core.text import choice_label
 from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require, require_scope
 from worker.delivery import errors
@@ -56,7 +57,7 @@ def retry(delivery: Delivery, actor: Actor) -> Delivery:
     _require_change(delivery.subscription, actor)
     unsent = (DeliveryState.QUEUED, DeliveryState.FAILED)
     if delivery.state not in unsent:
-        raise errors.DELIVERY_NOT_FAILED.refusal(state=delivery.state)
+        raise errors.DELIVERY_NOT_FAILED.refusal(state=choice_label(DeliveryState(delivery.state)))
     rows = Delivery.objects.filter(state__in=unsent, subscription=delivery.subscription)
     rows = rows.filter(batch=delivery.batch) if delivery.batch else rows.filter(pk=delivery.pk)
     with transaction.atomic():

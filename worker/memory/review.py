@@ -83,7 +83,7 @@ def decide(write: MemoryWrite, decision: ReviewDecision, actor: Actor) -> Memory
     with transaction.atomic():
         row = MemoryWrite.objects.select_for_update(of=("self",)).get(pk=find_write(write.uid, actor).pk)
         if row.state != WriteState.WAITING:
-            raise MEMORY_DECIDED.refusal(state=row.state)
+            raise MEMORY_DECIDED.refusal(state=text.choice_label(WriteState(row.state)))
         result = _remember(row, decision, actor) if decision.accept else None
         _close(row, result)
         row.decided_by, row.decided_at = actor.user, timezone.now()

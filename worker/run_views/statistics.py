@@ -239,10 +239,10 @@ def sum_durations(parts: Iterable[Durations]) -> Durations:
     filled = [each for each in parts if each]
     if len(filled) == 1:
         return filled[0]
-    total: dict[str, int] = {}
+    total: defaultdict[str, int] = defaultdict(int)
     for each in filled:
         for duration, runs in each.items():
-            total[duration] = total.get(duration, 0) + runs
+            total[duration] += runs
     return total
 
 

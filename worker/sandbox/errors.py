@@ -4,7 +4,8 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 SANDBOX_UNAVAILABLE = declare("SANDBOX_UNAVAILABLE", lambda *, reason, fix: ..., http=503)(
-    _("No isolation tier works on this machine: %(reason)s"), _("%(fix)s")
+    _("Can't run the script: no sandbox works on the worker's machine (%(reason)s)."),
+    _("Ask an administrator to fix the worker: %(fix)s"),
 )
 KERNEL_LIMITS_UNAVAILABLE = declare("KERNEL_LIMITS_UNAVAILABLE", lambda *, limits: ..., http=503)(
     _("The kernel of this worker can't enforce these limits, which the site requires: %(limits)s."),

@@ -318,4 +318,4 @@ def _lock(schedule: Schedule, actor: Actor) -> Schedule:
 
 def _require_state(schedule: Schedule, state: ScheduleState) -> None:
     if schedule.state != state:
-        raise errors.SCHEDULE_STATE.refusal(state=schedule.state)
+        raise errors.SCHEDULE_STATE.refusal(state=text.choice_label(ScheduleState(schedule.state)))

@@ -29,7 +29,7 @@ SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ...
     _("Choose yourself, one of your tokens, or a service account of a team that you own."),
 )
 SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
-    _("Can't change the schedule: it is %(state)s."), _("Reload the schedule to see its state.")
+    _("Can't change the schedule: its state is %(state)s."), _("Reload the schedule to see its state.")
 )
 SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
     _("Can't restore the schedule: the time limit for undoing its deletion has passed."),

@@ -40,7 +40,7 @@ _FACTS: dict[str, Promise] = {
     "caller": _("Started by"),
     "sandbox": _("Sandbox"),
     "interpreter": _("Interpreter"),
-    "programs": _("Programs"),
+    "programs": _("Operating system"),
 }
 
 
