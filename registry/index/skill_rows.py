@@ -4,7 +4,7 @@ The ORM would build the statement for each call and a team instance for each row
 search's time. Here, the statement is built once, and the ORM's own converters convert the columns.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -48,13 +48,31 @@ def assume_utc(moment: datetime | None) -> datetime | None:
 def load_skills(keys: Sequence[int]) -> Reads[dict[int, Skill]]:
     """Skills by primary key, each with team and latest version. Keys that do not exist are omitted."""
     shape = _shape(connection.vendor)
-    teams: dict[int, Team] = {}
-    skills = {}
     yield (rows := sql.skill_rows(shape.columns, shape.types, keys))
-    for row in rows:
-        skill = _skill(shape, row, teams)
-        skills[skill.pk] = skill
-    return skills
+    return {skill.pk: skill for skill in _skills(shape, rows)}
+
+
+@dataclass(frozen=True)
+class OrderFields:
+    """The fields of a skill that order skills with equal scores."""
+
+    key: int
+    usage_count: int
+    last_used_at: datetime | None
+    released_at: datetime | None  # the time of the latest version
+
+
+@reader
+def load_first_skills(
+    keys: Sequence[int], limit: int, order: Callable[[OrderFields], tuple[float, ...]]
+) -> Reads[list[Skill]]:
+    """The first ``limit`` of the skills with these primary keys, sorted by ``order``, each with team and
+    latest version. Builds only these, because building a skill takes longer than reading its row.
+    """
+    shape = _shape(connection.vendor)
+    yield (rows := sql.skill_rows(shape.columns, shape.types, keys))
+    first = sorted(rows, key=lambda row: order(_order_fields(shape, row)))[:limit]
+    return list(_skills(shape, first))
 
 
 @dataclass(frozen=True)
@@ -67,6 +85,13 @@ class _Columns:
     start: int
     end: int
     converters: tuple[tuple[str, Callable[..., Any], Any], ...]
+
+    def value(self, name: str, row: Sequence[Any]) -> Any:
+        value = row[self.start + self.names.index(name)]
+        for converted, convert, column in self.converters:
+            if converted == name and value is not None:
+                value = convert(value, column, connection)
+        return value
 
     def build(self, row: Sequence[Any]) -> Any:
         """Builds a model instance without its constructor, as unpickling does. This takes a third
@@ -116,6 +141,20 @@ def _columns(model: type[Model], start: int, unread: frozenset[str] = frozenset(
     names = tuple(field.attname for field in fields)
     types = tuple(str(field.db_type(connection)).partition("(")[0] for field in fields)
     return _Columns(model, names, types, start, start + len(names), tuple(converters))
+
+
+def _order_fields(shape: _Shape, row: Sequence[Any]) -> OrderFields:
+    return OrderFields(
+        shape.skill.value("id", row),
+        shape.skill.value("usage_count", row),
+        shape.skill.value("last_used_at", row),
+        shape.version.value("created_at", row),
+    )
+
+
+def _skills(shape: _Shape, rows: Iterable[Sequence[Any]]) -> Iterator[Skill]:
+    teams: dict[int, Team] = {}
+    return (_skill(shape, row, teams) for row in rows)
 
 
 def _skill(shape: _Shape, row: Sequence[Any], teams: dict[int, Team]) -> Skill:

@@ -19,7 +19,7 @@ from registry.core.search_terms import QueryWord
 from registry.core.sql import Readable, Reads, gather, reader
 from registry.identity.actors import Actor
 from registry.index.postings import RANK, Field
-from registry.index.skill_rows import load_skills
+from registry.index.skill_rows import OrderFields, load_first_skills
 from registry.lookup import canonical as canonical_canonical
 from registry.models import Canonical, Skill
 from registry.search import ranking, sql
@@ -326,20 +326,21 @@ def _search_term(text: str, word: QueryWord, kind: str, counts: TermCounts) -> S
 def _hits(found: _RankedAnswer, limit: int) -> Reads[tuple[Hit, ...]]:
     """The best ``limit`` hits, sorted by tier, then relevance, then usage, then freshness."""
     now = timezone.now()
-    near = _candidates_at_limit(found.ranked, limit)
-    rows = yield from load_skills.reads([skill for _, _, skill in near])
+    near = {skill: (tier, score) for tier, score, skill in _candidates_at_limit(found.ranked, limit)}
 
-    def order(each: RankedSkill) -> tuple[float, ...]:
-        skill = rows[each[2]]
+    def order(skill: OrderFields) -> tuple[float, ...]:
         used = usage.score(skill.usage_count, skill.last_used_at, now)
-        fresh = skill.latest.created_at.timestamp() if skill.latest else 0
-        return each[0], each[1], -used, -fresh, skill.pk
+        fresh = skill.released_at.timestamp() if skill.released_at else 0
+        return *near[skill.key], -used, -fresh, skill.key
 
-    best = sorted((each for each in near if each[2] in rows), key=order)[:limit]
-    reasons = _reasons(found, {skill for _, _, skill in best})
-    return tuple(
-        Hit(rows[skill], -score / 1e6, SearchTier(-tier), reasons[skill]) for tier, score, skill in best
-    )
+    best = yield from load_first_skills.reads(list(near), limit, order)
+    reasons = _reasons(found, {skill.pk for skill in best})
+    return tuple(_hit(skill, near[skill.pk], reasons[skill.pk]) for skill in best)
+
+
+def _hit(skill: Skill, rank: tuple[int, int], reasons: tuple[SearchReason, ...]) -> Hit:
+    tier, score = rank
+    return Hit(skill, -score / 1e6, SearchTier(-tier), reasons)
 
 
 def _candidates_at_limit(ranked: Sequence[RankedSkill], limit: int) -> Sequence[RankedSkill]:

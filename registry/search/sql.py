@@ -87,7 +87,7 @@ _COUNT_SQL = """
     SELECT t.text, t.id, SUM(s.df) AS df FROM registry_term t JOIN registry_termscope s ON s.term_id = t.id
     WHERE {which} AND s.df > 0{condition} GROUP BY t.text, t.id
 """
-_POSTINGS_SQL = "SELECT term_id, skill_id, weight, field_mask FROM registry_posting WHERE "
+_POSTINGS_SQL = "SELECT term_id, skill_id, weight, field_mask FROM {postings} WHERE "
 _HEAVIEST_SQL = f"""
     SELECT * FROM ({_POSTINGS_SQL}term_id = %s{{condition}} ORDER BY weight DESC, skill_id LIMIT %s) AS h
 """
@@ -120,6 +120,7 @@ class SqlFilter:
     values: tuple[object, ...] = ()
     # SQL and values of the skills that ``condition`` refers to.
     chosen: tuple[str, tuple[object, ...]] | None = None
+    is_few: bool = False  # whether only chosen skills meet the condition, and they are few
 
     def rows(self, sql: str, values: Sequence[object], columns: Mapping[str, str]) -> StatementRows:
         """The rows of a statement that contains ``condition``. ``columns``: see ``StatementRows``."""
@@ -161,7 +162,8 @@ def recommendable_filter(actor: Actor) -> Reads[SqlFilter]:
     if own:
         condition = f"recommendable_team IN ({bulk.placeholders(own)}) OR {condition}"
     bundled = ("SELECT id FROM registry_skill WHERE is_bundled", ())
-    return SqlFilter(f" AND ({condition})", (*own, *open_to, *followed), bundled)
+    values = (*own, *open_to, *followed)
+    return SqlFilter(f" AND ({condition})", values, bundled, is_few=not own and not followed)
 
 
 @reader
@@ -215,10 +217,14 @@ def _postings(
     whole: Sequence[int], cut: Sequence[int], sql_filter: SqlFilter, max_postings: int
 ) -> StatementRows:
     """The postings of the terms ``whole`` and the heaviest ones of the terms ``cut``, in one statement."""
-    statements = [_HEAVIEST_SQL.format(condition=sql_filter.condition)] * len(cut)
+    source, condition = "registry_posting", sql_filter.condition
+    if sql_filter.is_few:  # looks up the chosen skills instead of reading all postings of a term
+        source, condition = "chosen CROSS JOIN registry_posting", f" AND skill_id = chosen.id{condition}"
+    statements = [_HEAVIEST_SQL.format(postings=source, condition=condition)] * len(cut)
     values = [value for term in cut for value in (term, *sql_filter.values, max_postings)]
     if whole:
-        statements.append(f"{_POSTINGS_SQL}term_id IN ({bulk.placeholders(whole)}){sql_filter.condition}")
+        which = f"term_id IN ({bulk.placeholders(whole)}){condition}"
+        statements.append(_POSTINGS_SQL.format(postings=source) + which)
         values += [*whole, *sql_filter.values]
     return sql_filter.rows(" UNION ALL ".join(statements), values, _POSTING_COLUMNS)
 

@@ -22,6 +22,9 @@ from worker.models import ErrorGroup, ErrorGroupQuerySet, FailureCount, Run, Run
 
 Position = tuple[datetime, str]  # ``last_seen`` and ``uid`` of a group
 MAX_CALLERS = 50
+MAX_EXAMINED = 300  # groups of a skill among which its most frequent ones are found
+_NEWEST_OF_SITE = 500  # groups examined first to find the newest of some teams
+_RELATED = ("skill__team", "assigned_to")
 
 
 @dataclass(frozen=True)
@@ -94,14 +97,13 @@ def list_groups(
     For other skills, adds up the failures of runs by the actor and the actor's teams. Administrators get the
     stored figures of all groups. The cost is independent of the number of runs.
     """
-    groups = _filter(ErrorGroup.objects.select_related("skill__team", "assigned_to"), chosen, actor)
-    own = groups if actor.is_administrator else groups.filter(skill__team_id__in=actor.team_ids)
-    if after:
-        own = own.filter(Q(last_seen__lt=after[0]) | Q(last_seen=after[0], uid__lt=after[1]))
-    newest = own.order_by("-last_seen", "-uid").values("pk")[:limit]  # SQLite sorts only what is selected
+    groups = _filter(ErrorGroup.objects.select_related(*_RELATED), chosen, actor)
+    older = Q(last_seen__lt=after[0]) | Q(last_seen=after[0], uid__lt=after[1]) if after else Q()
+    newest = _newest(groups.filter(older).order_by("-last_seen", "-uid"), actor, limit)
     rows = [_stored_figures(group) for group in groups.filter(pk__in=newest)]
     if not actor.is_administrator:
-        rows += _of_other_teams(groups, actor, limit=limit, after=after)
+        chosen_groups = None if chosen == GroupFilter() else groups
+        rows += _of_other_teams(chosen_groups, actor, limit=limit, after=after)
     rows.sort(key=lambda row: (row[3], row[0].uid), reverse=True)
     return _views(rows[:limit], actor)
 
@@ -138,10 +140,11 @@ def versions_of(group: ErrorGroup, actor: Actor) -> Reads[list[CountRow]]:
 
 
 def top_groups(skill: Skill, actor: Actor, *, limit: int = 3) -> dict[str, list[TopGroup]]:
-    """Maps each version of the skill to up to ``limit`` groups with the most failures that the actor can
-    see.
+    """Maps each version of the skill to up to ``limit`` groups with the most failures that the actor can see.
+    Examines the ``MAX_EXAMINED`` groups of the skill that failed last.
     """
-    counts = FailureCount.objects.visible_to(actor).filter(group__skill=skill)
+    newest = ErrorGroup.objects.filter(skill=skill).order_by("-last_seen", "-uid").values("pk")[:MAX_EXAMINED]
+    counts = FailureCount.objects.visible_to(actor).filter(group__in=newest)
     rows = counts.values("version_number", "group").annotate(n=Sum("count"))
     place = Window(RowNumber(), partition_by="version_number", order_by=[F("n").desc(), "group"])
     top = rows.annotate(place=place).filter(place__lte=limit).order_by("place")
@@ -221,18 +224,36 @@ def _stored_figures(group: ErrorGroup) -> _Row:
     return group, group.count, group.first_seen, group.last_seen
 
 
+def _newest(ordered: ErrorGroupQuerySet, actor: Actor, limit: int) -> list[int]:
+    """The keys of the first groups whose skills belong to the actor's teams; of all for administrators.
+
+    They are usually among the newest of the whole site. Only if not, the groups of all skills of the teams
+    are read.
+    """
+    if actor.is_administrator:
+        return list(ordered.values_list("pk", flat=True)[:limit])
+    rows = list(ordered.values_list("pk", "skill__team_id")[:_NEWEST_OF_SITE])
+    found = [key for key, team in rows if team in actor.team_ids][:limit]
+    if len(found) == limit or len(rows) < _NEWEST_OF_SITE:
+        return found
+    own = ordered.filter(skill__team_id__in=actor.team_ids)
+    return list(own.values_list("pk", flat=True)[:limit])
+
+
 def _of_other_teams(
-    groups: ErrorGroupQuerySet, actor: Actor, *, limit: int, after: Position | None
+    groups: ErrorGroupQuerySet | None, actor: Actor, *, limit: int, after: Position | None
 ) -> list[_Row]:
     counts = FailureCount.objects.of_caller_or_team(actor).exclude(group__skill__team_id__in=actor.team_ids)
-    counts = counts.filter(group__in=groups.order_by().values("pk"))
+    if groups is not None:
+        counts = counts.filter(group__in=groups.order_by().values("pk"))
     rows = counts.values("group", "group__uid").annotate(
         n=Sum("count"), first=Min("first_seen"), last=Max("last_seen")
     )
     if after:
         rows = rows.filter(Q(last__lt=after[0]) | Q(last=after[0], group__uid__lt=after[1]))
     found = list(rows.order_by("-last", "-group__uid")[:limit])
-    by_key = groups.in_bulk([row["group"] for row in found]) if found else {}
+    related = ErrorGroup.objects.select_related(*_RELATED)
+    by_key = related.in_bulk([row["group"] for row in found]) if found else {}
     return [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
 
 

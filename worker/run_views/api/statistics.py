@@ -50,7 +50,11 @@ class VersionStatisticsDoc(Doc):
     )
     failure_codes = serializers.DictField(child=serializers.IntegerField())
     error_groups = TopErrorGroupDoc(
-        many=True, help_text="The three error groups with the most failures of all time."
+        many=True,
+        help_text=(
+            "The three error groups with the most failures of all time, among the 300 groups of the skill "
+            "that failed last."
+        ),
     )
 
 
