@@ -108,7 +108,7 @@ def check(client, paths, always):
     assert not {path: peak for path, peak in memory.items() if peak > MAX_MEMORY_MB}
 
 
-@pytest.mark.matrix("package", at_most=1, full_at_most=12)
+@pytest.mark.matrix("package", at_most=1, full_at_most=6)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_page(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)
@@ -116,7 +116,7 @@ def test_heavy_package_stays_within_the_budget_of_every_page(browse, team, alice
 
 
 @pytest.mark.full
-@pytest.mark.matrix("package", at_most=3, full_at_most=12)
+@pytest.mark.matrix("package", at_most=3, full_at_most=6)
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_heavy_package_stays_within_the_budget_of_every_check(browse, team, alice, package):
     version = publish_heavy(package, team=team, user=alice)
@@ -156,7 +156,7 @@ def test_import_report_shows_a_part_of_many_problems(browse, team, alice):
     assert parts(browse(alice).get(path), "omitted")[0]["value"] == "480"
 
 
-@pytest.mark.matrix("run", at_most=1, full_at_most=12)
+@pytest.mark.matrix("run", at_most=1, full_at_most=6)
 @pytest.mark.parametrize("run", sorted(RUNS))
 def test_heavy_run_stays_within_the_budget_of_every_page(browse, alice, bob, team, run):
     version = publish_files(tidy_files(), team=team, user=alice)
