@@ -50,6 +50,17 @@ def test_schedule_is_paused_resumed_deleted_and_restored(schedule, as_alice):
     assert as_alice.post(f"{address}/restore").json()["state"] == "active"
 
 
+def test_active_schedule_runs_on_request(schedule, as_alice, as_bob):
+    address = f"schedules/{schedule['id']}"
+    assert as_bob.post(f"{address}/run").status_code == 403
+    response = as_alice.post(f"{address}/run")
+    assert (response.status_code, response.json()["state"]) == (202, "pending")
+    (listed,) = as_alice.get(f"{address}/firings").json()["items"]
+    assert listed["due"] == response.json()["due"]
+    as_alice.post(f"{address}/pause")
+    assert as_alice.post(f"{address}/run").json()["code"] == "SCHEDULE_STATE"
+
+
 def test_member_sees_a_schedule_but_can_not_change_it(schedule, as_bob, as_charlie):
     address = f"schedules/{schedule['id']}"
     assert as_bob.get(address).json()["request"] is None

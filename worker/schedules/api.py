@@ -158,6 +158,20 @@ class Restore(_OneSchedule):
         return self.respond(request, change.restore(uid, self.actor))
 
 
+class RunNow(_OneSchedule):
+    required_actions = {"POST": (Action.RUN,)}
+    rate_limits = {"POST": RateLimit.RUN}
+
+    @operation("run_schedule", "Run a schedule now", answer={202: FiringDoc})
+    @idempotent()
+    def post(self, request: Request, uid: str) -> HttpResponse:
+        """Starts a run now, in addition to the due times and by the same rules, such as those for overlaps.
+        Returns the pending firing; the list of firings shows later whether a run started.
+        """
+        firing = change.run_now(change.find(uid, self.actor), self.actor)
+        return etag.document_response(request, firing_document(firing), status=202)
+
+
 class Firings(_OneSchedule):
     required_actions = {"GET": _READS}
 
