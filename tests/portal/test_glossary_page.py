@@ -18,6 +18,10 @@ def root(browse, administrator):
     return browse(administrator)
 
 
+def test_every_topic_of_the_built_in_entries_has_a_label():
+    assert {line.topic for line in built_in_lines()} == set(TOPICS)
+
+
 def post(client, address, **fields):
     return client.post(address, fields, follow=True)
 

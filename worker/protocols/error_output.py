@@ -192,9 +192,7 @@ def _python_group(
     message = group.message.partition("\n")[0]
     if len(ends) == 1:
         return _Found(ends[0], Cause(group.type, message, group.file, group.line))
-    first = next(
-        (n for n in ends[1:] if "Team (owner type: group)" not in bare[n].partition(":")[0]), ends[1]
-    )
+    first = next((n for n in ends[1:] if "Group" not in bare[n].partition(":")[0]), ends[1])
     inner = _python_cause(bare, first, folders)
     place = inner if inner.file else group
     message = f"{message}: {inner.type}: {inner.message}".rstrip(": ")

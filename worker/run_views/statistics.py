@@ -5,13 +5,16 @@ The counts per day stay when retention removes the runs, so the statistics do no
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import QuerySet, TextField
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from registry.core.sql import Reads, gather, prepared, reader, reads_of
@@ -26,7 +29,8 @@ from worker.models.daily_runs import sees_all_runs
 from worker.queue.states import ENDED
 from worker.run_views.regression import MIN_SAMPLE, is_worse
 
-_COLUMNS = ("version_number", "day", "peak_cpu_ms", "peak_memory", "durations")
+_DURATIONS = Cast("durations", TextField())  # as JSON, for ``_decode``
+_COLUMNS = ("version_number", "day", "peak_cpu_ms", "peak_memory", _DURATIONS)
 MAX_RUNS = 5000  # limit of runs not yet counted per day; the newest are read
 
 
@@ -123,8 +127,8 @@ def usual_duration(run: Run, actor: Actor) -> Reads[float | None]:
         return None
     rows = DailyRuns.objects.filter(skill=run.skill, version_number=run.version_number, day__gte=_first_day())
     rows = rows.totals() if sees_all_runs(run.skill, actor) else rows.visible_to(actor)
-    yield (durations := rows.values_list("durations", flat=True))
-    return percentile(sum_durations(durations), 0.5)
+    yield (durations := rows.values_list(_DURATIONS, flat=True))
+    return percentile(sum_durations(map(_decode, durations)), 0.5)
 
 
 def _first_day(now: datetime | None = None) -> date:
@@ -162,7 +166,8 @@ def _load_counts(skill: Skill, actor: Actor, first: date) -> Reads[list[_Count]]
     is_total = sees_all_runs(skill, actor)
     days = _totals_since(skill.pk, first) if is_total else _counted_since(actor, skill.pk, first)
     _days, uncounted = yield from gather(reads_of(days), _load_uncounted(skill, actor))
-    counted = (_Count(*row) if is_total else _count_of_outcome(*row) for row in days)
+    decoded = ((*row[:4], _decode(row[4]), *row[5:]) for row in days)
+    counted = (_Count(*row) if is_total else _count_of_outcome(*row) for row in decoded)
     return [*counted, *(each for each in uncounted if each.day >= first)]
 
 
@@ -233,6 +238,15 @@ def _day(day: date, counts: Sequence[_Count]) -> RunDay:
 
 def _counts(counts: Iterable[_Count]) -> RunCounts:
     return count_runs(pair for each in counts for pair in each.by_status)
+
+
+@lru_cache(maxsize=512)
+def _decode(durations: str) -> Durations:
+    """The durations of a day from JSON. Cached, because earlier days do not change and are read again after
+    each run; callers must not change them.
+    """
+    found: dict[str, int] = json.loads(durations)
+    return found
 
 
 def sum_durations(parts: Iterable[Durations]) -> Durations:

@@ -26,7 +26,7 @@ TOPICS: dict[str, Promise] = {
     "Home": _("Home life"),
     "Learning and science": _("Learning and science"),
     "Play": _("Play"),
-    "Verbs in requests": _("Verbs in requests"),
+    "Verbs of requests": _("Verbs in requests"),
     "Things and qualities": _("Things and qualities"),
 }
 

@@ -58,6 +58,25 @@ GROUP = """
         | TypeError: bad row
         +------------------------------------
 """
+NESTED_GROUPS = """
+      + Exception Group Traceback (most recent call last):
+      |   File "/skill/scripts/a.py", line 10, in <module>
+      |     asyncio.run(main())
+      |   File "/skill/scripts/a.py", line 8, in main
+      |     async with asyncio.TaskGroup() as group:
+      | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+      +-+---------------- 1 ----------------
+        | Exception Group Traceback (most recent call last):
+        |   File "/skill/scripts/a.py", line 5, in inner
+        |     async with asyncio.TaskGroup() as group:
+        | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)
+        +-+---------------- 1 ----------------
+          | Traceback (most recent call last):
+          |   File "/skill/scripts/a.py", line 3, in fetch
+          |     raise ValueError("bad page")
+          | ValueError: bad page
+          +------------------------------------
+"""
 SYNTAX = """
       File "/skill/scripts/a.py", line 3
         def f(
@@ -210,6 +229,15 @@ PROGRESS = " 10%|#         |\r 50%|#####     |\r100%|##########|\rERROR: disk qu
                 "unhandled errors in a TaskGroup (2 sub-exceptions): ValueError: bad page",
                 "scripts/a.py",
                 4,
+            ),
+        ),
+        (
+            NESTED_GROUPS,
+            Cause(
+                "ExceptionGroup",
+                "unhandled errors in a TaskGroup (1 sub-exception): ValueError: bad page",
+                "scripts/a.py",
+                3,
             ),
         ),
         (SYNTAX, Cause("SyntaxError", "'(' was never closed", "scripts/a.py", 3)),
