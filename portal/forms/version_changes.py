@@ -19,7 +19,7 @@ VISIBILITIES = (
 
 
 class VisibilityForm(forms.Form):
-    visibility = forms.ChoiceField(label=_("Access"), choices=VISIBILITIES, widget=forms.RadioSelect)
+    visibility = forms.ChoiceField(label=_("Visibility"), choices=VISIBILITIES, widget=forms.RadioSelect)
 
 
 class YankForm(forms.Form):

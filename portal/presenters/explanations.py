@@ -34,7 +34,7 @@ def explain(
         return Explanation(
             code,
             gettext("The skill defines this failure code. See the failure message and the log."),
-            gettext("Ask the skill's authors or read its documentation."),
+            gettext("Ask the skill's authors what the code means, or read the skill's documentation."),
             False,
         )
     stored = {

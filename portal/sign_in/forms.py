@@ -120,7 +120,7 @@ class NewKeyForm(AddWebAuthnForm):
     passwordless = forms.BooleanField(
         label=_("Sign in with this key alone, without a password"),
         required=False,
-        help_text=_("The key then requires a fingerprint, a face or a PIN at each sign-in."),
+        help_text=_("If you select this, the key requires a fingerprint, a face or a PIN at each sign-in."),
     )
     field_order = ("name", "passwordless", "credential")
 

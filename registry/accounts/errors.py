@@ -3,10 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 USERNAME_INVALID = declare("USERNAME_INVALID", lambda *, name: ...)(
     _("“%(name)s” is not a valid user name."),
-    _(
-        "Use up to 150 letters, digits and the characters @ . + - _, and a name that does not start "
-        "with “erased-”."
-    ),
+    _("Use at most 150 characters: letters, digits and @ . + - _. The name can't start with “erased-”."),
 )
 USERNAME_TAKEN = declare("USERNAME_TAKEN", lambda *, name: ..., http=409)(
     _("The user name %(name)s is taken."), _("Choose another user name.")

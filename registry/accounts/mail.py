@@ -31,7 +31,10 @@ class SignInChange(Enum):
         "A second factor (the extra check at sign-in) was removed from your account %(name)s."
     )
     CODES = gettext_lazy("New recovery codes were created for your account %(name)s.")
-    LINKED = gettext_lazy("An account at another organization was linked to your account %(name)s.")
+    LINKED = gettext_lazy(
+        "An account at another organization was linked to your account %(name)s and can now be "
+        "used to sign in."
+    )
     UNLINKED = gettext_lazy("An account at another organization was unlinked from your account %(name)s.")
 
 

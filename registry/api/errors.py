@@ -62,7 +62,7 @@ CURSOR_INVALID = declare("CURSOR_INVALID", http=400)(
 )
 IDEMPOTENCY_KEY_INVALID = declare("IDEMPOTENCY_KEY_INVALID", http=400)(
     _("`Idempotency-Key` must be 1 to 200 printable ASCII characters without spaces."),
-    _("Use a new UUID for each operation."),
+    _("Use a new UUID as the key of each operation."),
 )
 IDEMPOTENCY_KEY_REUSED = declare("IDEMPOTENCY_KEY_REUSED")(
     _("This `Idempotency-Key` was already used for a different request."),

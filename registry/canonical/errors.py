@@ -9,11 +9,11 @@ CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)
     ),
 )
 CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
-    _("Can't use %(skill)s for the canonical name %(slug)s: it has a different slug."),
+    _("Can't use %(skill)s for the canonical name %(slug)s: the skill has a different short name."),
     _("Choose a skill with the same slug as the canonical name."),
 )
 CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
-    _("Can't propose a change: the mirrored skill is %(skill)s, but its slug must be %(slug)s."),
+    _("Can't propose a change: the mirror contains the skill %(skill)s, not a skill with the slug %(slug)s."),
     _("Correct `name` in the mirrored SKILL.md, or create a mirror of this address under the skill's slug."),
 )
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(

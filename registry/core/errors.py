@@ -8,7 +8,7 @@ NOT_FOUND = declare("NOT_FOUND", lambda *, what, name: ..., http=404)(
     _("Check the spelling, and sign in with an account that has access."),
 )
 SLUG_INVALID = declare("SLUG_INVALID", lambda *, slug: ...)(
-    _("%(slug)s is not a valid slug."),
+    _("%(slug)s is not a valid short name."),
     _(
         "Use up to 64 lowercase letters, digits and hyphens (not two in a row); words "
         "such as new and settings are reserved."
@@ -28,7 +28,7 @@ LANGUAGE_UNKNOWN = declare("LANGUAGE_UNKNOWN", lambda *, language, known: ...)(
 )
 PHRASE_LANGUAGE_MISSING = declare("PHRASE_LANGUAGE_MISSING", lambda *, language: ..., severity="notice")(
     _("The skill has no trigger phrase in %(language)s, which is one of the team's languages."),
-    _("Add a phrase to `triggers.phrases`, or generate suggestions in the skill's settings."),
+    _("Add a phrase to `triggers.phrases`, or let the model propose phrases in the skill's settings."),
 )
 FIELD_REQUIRED = declare("FIELD_REQUIRED", lambda *, field: ...)(
     _("`%(field)s` is required."),
@@ -43,5 +43,5 @@ UPLOAD_EMPTY = declare("UPLOAD_EMPTY", http=400)(
 )
 SECRET_UNREADABLE = declare("SECRET_UNREADABLE", http=503)(
     _("Can't decrypt the webhook's signing secret: SKILLQUAY_SECRET_KEY has changed."),
-    _("Restore the previous SKILLQUAY_SECRET_KEY, or rotate the webhook's secret."),
+    _("Rotate the webhook's secret, or ask an administrator to restore the previous SKILLQUAY_SECRET_KEY."),
 )

@@ -37,7 +37,10 @@ EVENTS_UNAVAILABLE = declare("EVENTS_UNAVAILABLE", http=503)(
 )
 WEBHOOK_HEADERS_INVALID = declare("WEBHOOK_HEADERS_INVALID", lambda *, header: ..., http=400)(
     _("The `%(header)s` header is missing or invalid."),
-    _("Send webhook-id, webhook-timestamp and webhook-signature as described in docs/reference/events.md."),
+    _(
+        "Send the headers webhook-id, webhook-timestamp and webhook-signature as described in "
+        "docs/reference/events.md."
+    ),
 )
 WEBHOOK_STALE = declare("WEBHOOK_STALE", lambda *, seconds: ..., http=403)(
     _("The delivery's timestamp differs from the current time by more than %(seconds)s seconds."),
@@ -51,7 +54,8 @@ WEBHOOK_SIGNATURE_INVALID = declare("WEBHOOK_SIGNATURE_INVALID", http=403)(
     ),
 )
 WEBHOOK_DELIVERY_REPEATED = declare("WEBHOOK_DELIVERY_REPEATED", lambda *, id: ..., http=409)(
-    _("The delivery %(id)s was already received."), _("No action needed; use a unique ID for each new event.")
+    _("The webhook delivery with the ID %(id)s was already received."),
+    _("No action needed; use a unique ID for each new event."),
 )
 WEBHOOK_GONE = declare("WEBHOOK_GONE", http=403)(
     _("The webhook that started this run was deleted."),

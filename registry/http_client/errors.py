@@ -4,8 +4,8 @@ from registry.packages.problems import gettext_noop as _
 OUTBOUND_ADDRESS = declare("OUTBOUND_ADDRESS", lambda *, reason: ...)(
     _("Invalid address: %(reason)s."),
     _(
-        "Use an https:// address without a user name and password; http:// is only allowed for "
-        "addresses in SKILLQUAY_OUTBOUND_ALLOW."
+        "Use an https:// address without a user name and password; http:// works only for "
+        "addresses that an administrator lists in SKILLQUAY_OUTBOUND_ALLOW."
     ),
 )
 OUTBOUND_REFUSED = declare("OUTBOUND_REFUSED", lambda *, host: ...)(
@@ -20,7 +20,7 @@ OUTBOUND_TIMEOUT = declare("OUTBOUND_TIMEOUT", lambda *, host, seconds: ..., htt
 )
 OUTBOUND_TOO_LARGE = declare("OUTBOUND_TOO_LARGE", lambda *, host, limit: ...)(
     _("The response from %(host)s is larger than %(limit)s bytes."),
-    _("Reduce the content at this address, or ask an administrator to raise the limit."),
+    _("Reduce the size of the content at this address, or ask an administrator to raise the limit."),
 )
 OUTBOUND_REDIRECTS = declare("OUTBOUND_REDIRECTS", lambda *, most: ..., http=502)(
     _("The address redirects more than %(most)s times."), _("Use the final address of the content.")

@@ -29,15 +29,18 @@ TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
     _("The expiry date must be in the future and within a year."), _("Choose a date within the next year.")
 )
 TOKEN_LIMIT_EXCEEDED = declare("TOKEN_LIMIT_EXCEEDED", lambda *, field: ..., http=403)(
-    _("An access token can't create or rotate a token that has more access than itself: %(field)s."),
+    _("An access token can't create or rotate a token that has more access than itself (field: %(field)s)."),
     _(
-        "Choose fewer scopes, an earlier expiry date or the team of the token that you are using, "
+        "Stay within the scopes, the expiry date and the team of the token that you are using, "
         "or sign in to manage tokens."
     ),
 )
 SERVICE_ACCOUNT_IN_SHELL = declare("SERVICE_ACCOUNT_IN_SHELL", lambda *, user: ..., http=403)(
     _("%(user)s is a service account, which acts only with access tokens."),
-    _("Choose a person as the user with `--as`, or call the API with a token of the service account."),
+    _(
+        "Use `--as` with the account of a person, or call the API with an access token of the "
+        "service account."
+    ),
 )
 TOKEN_ENDED = declare("TOKEN_ENDED", http=409)(
     _("The access token has expired or was revoked."), _("Create a new token.")
@@ -48,7 +51,10 @@ OVERLAP_INVALID = declare("OVERLAP_INVALID", lambda *, most: ...)(
 )
 UNDO_EXPIRED = declare("UNDO_EXPIRED", http=409)(
     _("This change can no longer be undone."),
-    _("Create a new token, or ask an owner of the team to add you again."),
+    _(
+        "If you revoked a token, create a new one. If you left a team, ask an owner of the team to "
+        "add you again."
+    ),
 )
 TEAM_EXISTS = declare("TEAM_EXISTS", lambda *, slug: ..., http=409)(
     _("The team %(slug)s already exists."), _("Choose another name.")

@@ -25,7 +25,7 @@ class Action(StrEnum):
     COLLECTIONS = "manage collections"
     EVENTS = "manage events"  # webhook endpoints, and which skills an event starts
     MEMBERS = "manage members"
-    GRANT = "grant secrets and allow permissions"
+    GRANT = "grant secrets and permissions to skills"
     APPROVE = "approve runs"
     SET_CANONICAL = "set canonical skills"
     GLOSSARY = "edit the glossary"

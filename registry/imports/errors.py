@@ -27,7 +27,7 @@ IMPORT_HIDDEN = declare("IMPORT_HIDDEN", severity="notice")(
 )
 IMPORT_IGNORED = declare("IMPORT_IGNORED", severity="notice")(
     _("This path was skipped because .gitignore excludes it."),
-    _("Remove the pattern from .gitignore if this is a skill."),
+    _("If the path contains a skill, change .gitignore so that it no longer excludes the path."),
 )
 IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
     _("This symbolic link was skipped because it does not point to a folder."),
@@ -58,7 +58,7 @@ IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
     _("%(name)s was skipped because it is a module, test or text file."),
-    _("If the file is a skill, give it another name."),
+    _("If the file is a skill, rename it; names such as README.md, conftest.py or test_*.py are skipped."),
 )
 IMPORT_ENTRY_MISSING = declare("IMPORT_ENTRY_MISSING", lambda *, entry: ..., severity="notice")(
     _("agent.yaml names %(entry)s, which does not exist."),
@@ -85,8 +85,8 @@ IMPORT_OPTION = declare("IMPORT_OPTION", lambda *, option: ...)(
 IMPORT_INTERVAL = declare("IMPORT_INTERVAL", lambda *, seconds, least: ...)(
     _("The import interval of this source can't be %(seconds)s seconds."),
     _(
-        "Use at least %(least)s seconds, or leave out the interval to import on demand; folders and "
-        "archives can't have one."
+        "Use at least %(least)s seconds, or leave out the interval to import only on demand. "
+        "Sources that are folders or archives can't have an interval."
     ),
 )
 TEAM_REQUIRED = declare("TEAM_REQUIRED")(

@@ -21,7 +21,7 @@ _DEDUPE_WINDOW = timedelta(seconds=60)
 _SKILL_DIR_VARIABLE = "${CLAUDE_SKILL_DIR}"
 
 _PURGED = gettext_noop("its content was purged")
-_PRIVATE = gettext_noop("its skill is now visible only to its team")
+_PRIVATE = gettext_noop("the skill that it points to is now visible only to that skill's team")
 _HELD = gettext_noop("its version is held for review")
 _YANKED = gettext_noop("its version was yanked")
 

@@ -13,5 +13,5 @@ FEEDBACK_FULL = declare("FEEDBACK_FULL", lambda *, skill: ..., http=429)(
 )
 FEEDBACK_DECIDED = declare("FEEDBACK_DECIDED", lambda *, state: ..., http=409)(
     _("This proposal was already decided (%(state)s)."),
-    _("No action needed; you can remove an accepted test."),
+    _("No action needed. If the proposal was accepted, you can remove the trigger test."),
 )

@@ -8,7 +8,7 @@ from registry.models.team import Team
 class ActivationTrigger(models.TextChoices):
     TYPED = "typed", _("Slash command typed by a person")
     CHOSEN = "chosen", _("Chosen by the model")
-    NESTED = "nested", _("By another skill")
+    NESTED = "nested", _("Called by another skill")
 
 
 class ActivationDay(models.Model):

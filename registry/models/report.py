@@ -17,7 +17,7 @@ class ReportReason(models.TextChoices):
 class ReportState(models.TextChoices):
     OPEN = "open", _("Open")
     DISMISSED = "dismissed", _("Dismissed")
-    UPHELD = "upheld", _("Upheld")
+    UPHELD = "upheld", _("Report accepted")
 
 
 class Report(models.Model):

@@ -13,7 +13,7 @@ class Scope(models.TextChoices):
     READ = "read", _("Read skills and runs")
     RUN = "run", _("Start and cancel runs")
     PUBLISH = "publish", _("Publish and manage versions")
-    SETTINGS = "settings", _("Change visibility and settings")
+    SETTINGS = "settings", _("Change settings of skills and teams, including visibility")
     ADMINISTER = "administer", _("Manage users, teams and members")
 
 

@@ -157,8 +157,11 @@ FRONT_MATTER_QUOTED = declare("FRONT_MATTER_QUOTED", lambda *, field: ..., sever
     _("The value of `%(field)s` is not valid YAML and was read as text."), _("Quote the value.")
 )
 METADATA_USED = declare("METADATA_USED", lambda *, fields, file: ..., severity="notice")(
-    _("%(fields)s were taken from %(file)s because SKILL.md does not set them."),
-    _("Move the fields to SKILL.md by hand or with manage.py migrate_package."),
+    _("Fields taken from %(file)s because SKILL.md does not set them: %(fields)s."),
+    _(
+        "Move the fields to SKILL.md by hand, or ask an administrator to do this with manage.py "
+        "migrate_package."
+    ),
 )
 TEXT_NOT_STORABLE = declare("TEXT_NOT_STORABLE", lambda *, character: ...)(
     _("The text contains a character that can't be stored (%(character)s)."), _("Remove the character.")
@@ -182,7 +185,7 @@ MIGRATION_FAILED = declare("MIGRATION_FAILED", lambda *, reason: ..., http=500)(
     _("Allow writing to the parent folder, and free enough disk space for a copy."),
 )
 MIGRATION_INTERRUPTED = declare("MIGRATION_INTERRUPTED", lambda *, reason, path: ..., http=500)(
-    _("Can't finish the migration: %(reason)s; the original folder is now %(path)s."),
+    _("Can't finish the migration: %(reason)s; the original folder is now at %(path)s."),
     _("Move the original folder from %(path)s back to where it was, then try again."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
@@ -239,7 +242,10 @@ NETWORK_PATH_IGNORED = declare("NETWORK_PATH_IGNORED", lambda *, host: ..., seve
     _("List only the host and port, because paths can't be restricted."),
 )
 ENVIRONMENT_NAME_TAKEN = declare("ENVIRONMENT_NAME_TAKEN", lambda *, field: ..., severity="warning")(
-    _("`%(field)s` was ignored: this variable is reserved for loaders, runtimes or the sandbox."),
+    _(
+        "`%(field)s` was ignored: this variable is reserved for the system, the language runtimes "
+        "or the sandbox."
+    ),
     _("Choose another name for the variable, and read that name in the script."),
 )
 ENTRY_UNSAFE = declare("ENTRY_UNSAFE", lambda *, entry: ...)(

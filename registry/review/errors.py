@@ -7,7 +7,7 @@ REPORT_OPEN = declare("REPORT_OPEN", lambda *, version: ..., http=409)(
 )
 REPORT_DECIDED = declare("REPORT_DECIDED", lambda *, state, reason: ..., http=409)(
     _("This report was already decided (%(state)s): %(reason)s"),
-    _("Contact the team or an administrator if there is new information."),
+    _("If you have new information, contact the skill's team or an administrator."),
 )
 REPORTS_TOO_MANY = declare("REPORTS_TOO_MANY", lambda *, limit: ..., http=429, retryable=True)(
     _("You have reached the limit of %(limit)s reports per day."),

@@ -23,7 +23,7 @@ NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=40
 )
 RULE_NAME_INVALID = declare("RULE_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid skill name or prefix."),
-    _("Use team/slug, a slug, or a prefix followed by :*, such as handbook/:*."),
+    _("Use team/skill, a skill's short name, or a prefix followed by :*, such as handbook/:*."),
 )
 RULE_EFFECT_UNKNOWN = declare("RULE_EFFECT_UNKNOWN", lambda *, effect: ...)(
     _("Unknown rule effect: %(effect)s."), _("Use `allow` or `deny`.")
@@ -34,5 +34,8 @@ RULE_LIMIT = declare("RULE_LIMIT", lambda *, most: ..., http=409)(
 )
 RULE_IN_PLACE = declare("RULE_IN_PLACE", lambda *, rule: ..., http=409)(
     _("Can't restore rule %(rule)s: an active rule has the same name and effect."),
-    _("Keep the active rule, or remove it first to restore this one with its earlier permissions."),
+    _(
+        "Keep the active rule. To restore the removed rule with its earlier permissions, remove "
+        "the active rule first."
+    ),
 )

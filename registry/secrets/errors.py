@@ -18,7 +18,7 @@ SECRET_LIMIT = declare("SECRET_LIMIT", lambda *, most: ..., http=409)(
     _("Remove secrets that no skill needs."),
 )
 SECRET_SEALED = declare("SECRET_SEALED", lambda *, name: ..., http=409)(
-    _("Can't decrypt the secret %(name)s: its key is not in this site's settings."),
+    _("Can't decrypt the secret %(name)s: the key that encrypted it is not in this site's settings."),
     _(
         "Ask a maintainer of the team to set the secret again, or an administrator to restore the "
         "key in SKILLQUAY_SECRETS_KEYS."
@@ -41,7 +41,7 @@ SECRET_NOT_GRANTED = declare("SECRET_NOT_GRANTED", lambda *, team, names, versio
 )
 SECRET_WITHOUT_TEAM = declare("SECRET_WITHOUT_TEAM", lambda *, version: ..., http=409)(
     _("Can't run %(version)s without a team: it needs secrets, and only teams have secrets."),
-    _("Choose a team to run as."),
+    _("Choose the team for which the skill runs."),
 )
 REVIEW_OWN = declare("REVIEW_OWN", lambda *, version: ..., http=403)(
     _("You can't review %(version)s because you published it."),

@@ -135,7 +135,7 @@ def _get(issuer: Issuer, url: str, headers: Mapping[str, str] | None = None) -> 
         follow=False,
     )
     if response.status != 200:
-        raise invalid(issuer, _("it did not send its configuration, keys or claims"))
+        raise invalid(issuer, _("the identity provider did not send its configuration, keys or claims"))
     return _document(issuer, response.body)
 
 

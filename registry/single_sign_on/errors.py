@@ -26,8 +26,8 @@ IDENTITY_INACTIVE = declare("IDENTITY_INACTIVE", http=409)(
 IDENTITY_TAKEN = declare("IDENTITY_TAKEN", lambda *, issuer: ..., http=409)(
     _("This account at %(issuer)s is already linked to another account of this site."),
     _(
-        "To use the other account, sign in with %(issuer)s. To link %(issuer)s to this account, "
-        "unlink it from the other account first."
+        "To use the other account, sign in with %(issuer)s. To link your %(issuer)s account to "
+        "the account that you're signed in to now, first unlink it from the other account."
     ),
 )
 IDENTITY_LAST = declare("IDENTITY_LAST", http=409)(

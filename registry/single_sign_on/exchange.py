@@ -126,5 +126,5 @@ def _groups(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str] | None:
     if isinstance(names, dict) and issuer.groups_claim in names:
         raise invalid(issuer, _("the identity provider left out the groups, because the user is in too many"))
     if not isinstance(value, list) or not all(isinstance(group, str) for group in value):
-        raise invalid(issuer, _("its groups are not a list of strings"))
+        raise invalid(issuer, _("the user's groups that it sent are not a list of strings"))
     return frozenset(value)

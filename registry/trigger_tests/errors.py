@@ -25,13 +25,13 @@ TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: .
         "“%(utterance)s” must match this skill, but the skill is not in the top %(most)s; the first result "
         "is %(first)s."
     ),
-    _("Add the utterance to the trigger phrases, or use its words in the description."),
+    _("Add this request to the trigger phrases, or use its words in the description."),
 )
 TRIGGER_UNWANTED = declare("TRIGGER_UNWANTED", lambda *, utterance: ..., severity="warning")(
     _("“%(utterance)s” must not match this skill, but the skill is the first result."),
     _(
-        "State in the description when not to use the skill, or remove the words of this sentence "
-        "from the trigger phrases and tags."
+        "In the description, state when not to use the skill, or remove the words of the "
+        "quoted request from the trigger phrases and tags."
     ),
 )
 TRIGGER_TESTS_PASSED = declare("TRIGGER_TESTS_PASSED", lambda *, count: ..., severity="notice")(

@@ -10,7 +10,10 @@ UPLOAD_CHUNK_INVALID = declare("UPLOAD_CHUNK_INVALID", lambda *, min, max: ...)(
     _("Send chunks of %(min)s to %(max)s bytes; only the last one can be smaller."),
 )
 UPLOAD_DIGEST_MISMATCH = declare("UPLOAD_DIGEST_MISMATCH", lambda *, name, digest: ...)(
-    _("The digest of %(name)s is %(digest)s, which isn't the announced digest. The upload was deleted."),
+    _(
+        "The digest of %(name)s is %(digest)s, which differs from the digest given when the upload "
+        "was started. The upload was deleted."
+    ),
     _("Upload the file again."),
 )
 UPLOAD_INCOMPLETE = declare("UPLOAD_INCOMPLETE", lambda *, name, received, size: ..., http=409)(

@@ -3,7 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 VERSION_EXISTS = declare("VERSION_EXISTS", lambda *, skill, version: ..., http=409)(
     _("Can't publish: %(skill)s %(version)s already exists with different content."),
-    _("Raise the version or leave it out."),
+    _("Raise the version number, or leave it out to get the next number automatically."),
 )
 SKILL_EXISTS = declare("SKILL_EXISTS", lambda *, skill: ..., http=409)(
     _("The team already has a skill named %(skill)s."),
@@ -15,7 +15,7 @@ EDIT_CONFLICT = declare("EDIT_CONFLICT", lambda *, skill, version: ..., http=409
 )
 EDIT_RENAMES = declare("EDIT_RENAMES", lambda *, other, slug: ...)(
     _("Can't rename the skill by editing: the name in SKILL.md is %(other)s, not %(slug)s."),
-    _("Keep the name, or publish a separate package for the other skill."),
+    _("Restore the name in SKILL.md. To create another skill, publish it as a separate package."),
 )
 VERSION_DIFFERS = declare("VERSION_DIFFERS", lambda *, asked, stated: ...)(
     _("Can't publish as version %(asked)s: the package states version %(stated)s."),
@@ -40,7 +40,8 @@ REPORT_HOLDS = declare("REPORT_HOLDS", severity="warning")(
     _("Ask a maintainer other than the publisher to review and release the version."),
 )
 SCAN_FINDS = declare("SCAN_FINDS", lambda *, rule, why, clear: ..., severity="notice")(
-    _("%(rule)s: %(why)s"), _("%(clear)s Or ask a maintainer to suppress the finding with a reason.")
+    _("%(rule)s: %(why)s"),
+    _("%(clear)s You can also ask a maintainer to suppress the finding and give a reason."),
 )
 VERSION_PURGED = declare("VERSION_PURGED", lambda *, version: ..., http=409)(
     _("Can't publish: %(version)s was purged, so its number and content can't be used again."),
@@ -52,8 +53,8 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "Can't use %(successor)s as the successor: it does not exist, is yanked or held, is this skill or "
-        "version itself, or has this skill as its successor."
+        "Can't use %(successor)s as the successor: it doesn't exist, is yanked or held, is the "
+        "skill or version to be replaced, or names this skill as its own successor."
     ),
     _("Choose another version that is neither yanked nor held, or another skill."),
 )
@@ -66,7 +67,7 @@ CHANNEL_NAME_INVALID = declare("CHANNEL_NAME_INVALID", lambda *, channel: ...)(
 )
 SLUG_REDIRECTED = declare("SLUG_REDIRECTED", lambda *, skill, to: ..., http=409)(
     _("Can't publish as %(skill)s: this name redirects to %(to)s."),
-    _("In SKILL.md, use the name that this one redirects to, or choose another name."),
+    _("In SKILL.md, replace the name with the one that it redirects to, or with a new name."),
 )
 SLUG_TAKEN = declare("SLUG_TAKEN", lambda *, skill: ..., http=409)(
     _("The address %(skill)s is already in use, or was used by another skill."), _("Choose another name.")

@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from portal.pages.glossary.presenters import TOPICS
 from registry.models import GlossaryEntry
+from registry.search.glossary.documents import built_in_lines
 from tests.checks import not_none
 from tests.pages import codes, messages, part, parts, select
 

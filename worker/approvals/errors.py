@@ -10,10 +10,10 @@ APPROVAL_DENIED = declare("APPROVAL_DENIED", lambda *, by, reason: ..., http=403
 )
 APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, retryable=True)(
     _("This run was not approved within %(hours)s hours."),
-    _("Contact a maintainer of the team, then run the skill again."),
+    _("Run the skill again, and ask a maintainer of the team to approve the new run in time."),
 )
 APPROVAL_DECIDED = declare("APPROVAL_DECIDED", lambda *, status: ..., http=409)(
-    _("This run has already been decided (%(status)s)."),
+    _("The approval request of this run has already been decided (%(status)s)."),
     _("Open the run to see who decided it, or whether it was cancelled."),
 )
 APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: ..., http=409)(

@@ -7,7 +7,7 @@ CHILD_REQUEST_INVALID = declare("CHILD_REQUEST_INVALID", lambda *, reason: ...)(
 )
 CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403)(
     _("Can't start a child run: the skill does not list %(name)s in `requires`."),
-    _("Add %(name)s to `requires` in SKILL.md, then publish a new version."),
+    _("Ask the skill's maintainers to add %(name)s to `requires` in SKILL.md and publish a new version."),
 )
 SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
     _("This skill is internal: other skills and the API can start it, but it can't be started on a page."),
@@ -15,11 +15,14 @@ SKILL_INTERNAL = declare("SKILL_INTERNAL", http=409)(
 )
 CHILD_TOO_DEEP = declare("CHILD_TOO_DEEP", lambda *, most: ...)(
     _("Can't start a child run: child runs can be nested at most %(most)s levels deep."),
-    _("Shorten the chain: change the skills so that fewer of them start another skill."),
+    _("Ask the skills' maintainers to change the skills so that fewer of them start another skill."),
 )
 CHILD_BUDGET_EXCEEDED = declare("CHILD_BUDGET_EXCEEDED", lambda *, what: ...)(
     _("Can't start a child run: the root run's limit is used up (%(what)s)."),
-    _("Start fewer or smaller child runs; all of them share the root run's limits."),
+    _(
+        "Start fewer child runs, or let each take less time or write less output: all of them "
+        "share the limits of the root run, which started the first child run."
+    ),
 )
 CHILD_CALLER_GONE = declare("CHILD_CALLER_GONE", http=403)(
     _(
@@ -33,6 +36,6 @@ CHILD_ANSWER_TOO_LARGE = declare("CHILD_ANSWER_TOO_LARGE", lambda *, run, limit:
     _("Write large results to a file in output_dir; the calling skill gets the file as an artifact."),
 )
 CHILD_RUNS_CLOSED = declare("CHILD_RUNS_CLOSED")(
-    _("Can't start a child run: this run has ended."),
-    _("Change the script so that it waits for all child runs before it ends."),
+    _("Can't start a child run: the parent run has ended."),
+    _("Ask the skill's maintainers to change the script so that it waits for all child runs before it ends."),
 )

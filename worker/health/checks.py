@@ -146,7 +146,7 @@ def _reaper_check(figures: SiteFigures) -> HealthCheck:
                 )
             ),
         )
-    detail = LazyMessage(_("last run %(seconds)s s ago"), seconds=round(age))
+    detail = LazyMessage(_("last ran %(seconds)s s ago"), seconds=round(age))
     return HealthCheck("reaper", age < REAPER_SILENT_S, detail)
 
 
@@ -154,7 +154,10 @@ def _workers_check(figures: SiteFigures) -> HealthCheck:
     alive = figures.live_workers
     slots, busy = sum(worker.slots for worker in alive), sum(worker.busy for worker in alive)
     detail = LazyMessage(
-        _("%(alive)s online, %(busy)s of %(slots)s slots in use"), alive=len(alive), busy=busy, slots=slots
+        _("%(alive)s online, %(busy)s of %(slots)s run slots in use"),
+        alive=len(alive),
+        busy=busy,
+        slots=slots,
     )
     return HealthCheck("workers", slots > 0, detail)
 

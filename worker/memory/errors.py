@@ -10,12 +10,12 @@ MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
-    _("The run can't save a memory of another user or team unless that owner reviews it."),
+    _("Another user or team would own this memory, so it is saved only if that owner accepts it."),
     _("Wait for that owner to review the memory, or leave out `ownerId` to save it for the caller."),
 )
 MEMORY_OWNER_UNKNOWN = declare("MEMORY_OWNER_UNKNOWN")(
     _("Can't save the memory: the run has no user or team that can own it."),
-    _("Run the skill as a signed-in user, for one of your teams."),
+    _("Sign in, choose one of your teams for the run, and run the skill again."),
 )
 MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
     _("The memory's owner already has too many proposed memories waiting for review."),
@@ -23,10 +23,14 @@ MEMORY_QUEUE_FULL = declare("MEMORY_QUEUE_FULL", http=409)(
 )
 MEMORY_EXPIRED = declare("MEMORY_EXPIRED")(
     _("This proposed memory expired because it was not reviewed in time."),
-    _("Run the skill again, and review the memory within the time limit (SKILLQUAY_MEMORY_REVIEW_DAYS)."),
+    _(
+        "Run the skill again, and review the memory before it expires. An administrator can set "
+        "the number of days in SKILLQUAY_MEMORY_REVIEW_DAYS."
+    ),
 )
 MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
-    _("This proposed memory is no longer waiting for review (%(state)s)."), _("Reload the list.")
+    _("This proposed memory is no longer waiting for review (%(state)s)."),
+    _("Reload the list of proposed memories."),
 )
 MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Invalid value; allowed values: %(allowed)s."),

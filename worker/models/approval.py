@@ -21,7 +21,7 @@ class ApprovalDecision(models.TextChoices):
 
     ONCE = "once", _("Approved once")
     EXACT = "exact", _("Approved; always allow this skill")
-    PREFIX = "prefix", _("Approved; always allow this prefix")
+    PREFIX = "prefix", _("Approved; always allow skills with this prefix")
     DENIED = "denied", _("Denied")
     EXPIRED = "expired", _("Expired")
 

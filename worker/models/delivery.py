@@ -31,7 +31,7 @@ MEMORY_CHANNEL = "memory"  # changes of memories, for the system at SKILLQUAY_ME
 
 
 class Digest(models.TextChoices):
-    NONE = "none", _("Each one immediately")
+    NONE = "none", _("Each notification immediately")
     HOURLY = "hourly", _("Hourly digest")
     DAILY = "daily", _("Daily digest")
 

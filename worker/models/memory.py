@@ -23,9 +23,9 @@ class OwnerType(models.TextChoices):
     """The kind of a memory's owner; households and groups are both teams."""
 
     USER = "user", _("Person")
-    HOUSEHOLD = "household", _("Team (owner type: household)")
+    HOUSEHOLD = "household", _("Team (“household” in the API)")
     TASK = "task", _("Run")
-    GROUP = "group", _("Team (owner type: group)")
+    GROUP = "group", _("Team (“group” in the API)")
 
 
 class MemoryType(models.TextChoices):

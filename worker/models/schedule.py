@@ -48,7 +48,7 @@ class CatchUpPolicy(models.TextChoices):
 
     NONE = "none", _("None")
     LAST = "last", _("Only the last missed run")
-    ALL = "all", _("All, up to the limit")
+    ALL = "all", _("All missed runs, up to the limit")
 
 
 class ScheduleQuerySet(models.QuerySet["Schedule"]):

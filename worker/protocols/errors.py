@@ -6,8 +6,8 @@ from registry.packages.problems import gettext_noop as _
 INVALID_JSON = declare("INVALID_JSON")(
     _("Invalid JSON in the skill's input or output."),
     _(
-        "Print one JSON object as the last output on stdout and logs on stderr, or return JSON "
-        "from the endpoint."
+        "Ask the skill's maintainers to print one JSON object as the script's last output on "
+        "stdout, with logs on stderr, or to return JSON from the endpoint."
     ),
 )
 UNKNOWN_ACTION = declare("UNKNOWN_ACTION")(
@@ -27,7 +27,10 @@ TIMEOUT = declare("TIMEOUT")(
 )
 PERMISSION_DENIED = declare("PERMISSION_DENIED")(
     _("The skill lacks a permission that it needs."),
-    _("Find the resource in the script's error message, then request access to it."),
+    _(
+        "Find out from the script's error message what the skill can't access, then ask the owner "
+        "of that resource to give the skill access."
+    ),
 )
 DATA_NOT_FOUND = declare("DATA_NOT_FOUND")(
     _("The requested data was not found."), _("Change the inputs so that they refer to existing data.")
@@ -56,15 +59,16 @@ MODULE_MISSING = declare("MODULE_MISSING", lambda *, module: ...)(
 PROGRAM_MISSING = declare("PROGRAM_MISSING", lambda *, program: ...)(
     _("The script needs the program %(program)s, which is not installed on the worker."),
     _(
-        "Choose a `runtime` that includes this program, or ask an administrator to install the "
-        "program on the workers' hosts."
+        "Ask the skill's maintainers to choose a `runtime` that includes this program, or ask "
+        "an administrator to install the program on the workers' hosts."
     ),
 )
 HOST_REFUSED = declare("HOST_REFUSED", lambda *, host: ...)(
     _("The script needs the host %(host)s, which the skill's `security` settings do not allow."),
     _(
-        "Ask a maintainer to add the host on the version's page, or list it in "
-        "`security.network_allowlist`, set `security.network: allowlist` and publish a new version."
+        "Ask a maintainer to add the host on the version's page, or to publish a new version "
+        "that lists the host in `security.network_allowlist` and sets `security.network: "
+        "allowlist`."
     ),
 )
 USAGE = declare("USAGE")(
@@ -88,7 +92,10 @@ MEMORY_LIMIT = declare("MEMORY_LIMIT")(
 )
 DISK_LIMIT = declare("DISK_LIMIT")(
     _("The script exceeded its disk limit and was stopped."),
-    _("Remove intermediate files, or ask an administrator to raise the site's limit."),
+    _(
+        "Ask the skill's maintainers to make the script delete intermediate files, or ask an "
+        "administrator to raise the site's limit."
+    ),
 )
 START_FAILED = declare("START_FAILED", retryable=True)(
     _("The script could not be started."),
@@ -100,7 +107,10 @@ EXECUTE_MISSING = declare("EXECUTE_MISSING")(
 )
 TOOL_MISSING = declare("TOOL_MISSING")(
     _("The entry point exports neither a function with the tool's name nor `execute`."),
-    _("Export a function with the tool's name, or `execute`, which gets the name in `context.tool`."),
+    _(
+        "Export a function with the tool's name from the entry point, or `execute`, which receives "
+        "the tool's name in `context.tool`."
+    ),
 )
 SCRIPT_NOT_FOUND = declare("SCRIPT_NOT_FOUND", lambda *, script, ids: ..., http=404)(
     _("Script %(script)s was not found; available scripts: %(ids)s."),
@@ -112,7 +122,10 @@ ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
     _("Can't run the skill's entry point %(entry)s; available scripts: %(ids)s."),
-    _("Choose one of the scripts, or set `resources.entry` to a file in scripts/."),
+    _(
+        "Choose one of the scripts, or ask the skill's maintainers to set `resources.entry` to a "
+        "file in scripts/."
+    ),
 )
 ACTION_REQUIRED = declare("ACTION_REQUIRED", lambda *, actions: ...)(
     _("Can't run the skill: it needs an action, but none was chosen (available: %(actions)s)."),
@@ -145,7 +158,8 @@ ARGUMENT_NAME_INVALID = declare("ARGUMENT_NAME_INVALID", lambda *, name: ...)(
     _("%(name)s is not a valid argument name."), _("Use letters, digits and _, starting with a letter.")
 )
 ARGUMENT_NOT_STORABLE = declare("ARGUMENT_NOT_STORABLE", lambda *, name, what: ...)(
-    _("The value of %(name)s can't be passed as an argument (%(what)s)."), _("Send the value as a file.")
+    _("The value of %(name)s can't be passed as an argument: it contains %(what)s."),
+    _("Send the value as a file."),
 )
 ARGUMENTS_TOO_LARGE = declare("ARGUMENTS_TOO_LARGE", lambda *, size, limit: ..., http=413)(
     _("The arguments are %(size)s bytes; the limit is %(limit)s bytes."), _("Send large values as files.")

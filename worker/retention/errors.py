@@ -10,5 +10,5 @@ RETENTION_INVALID = declare("RETENTION_INVALID", lambda *, most: {"most": most})
 )
 RETENTION_ABOVE_SITE = declare("RETENTION_ABOVE_SITE", lambda *, most: {"most": most})(
     _("Can't set this value: the site's retention policy allows at most %(most)s."),
-    _("Use at most %(most)s, or an empty field (`null` in the API) for the site's value."),
+    _("Enter at most %(most)s, or leave the field empty (`null` in the API) to use the site's value."),
 )

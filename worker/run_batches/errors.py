@@ -19,11 +19,11 @@ RUN_BATCH_BUSY = declare("RUN_BATCH_BUSY", lambda *, limit: ..., http=409, retry
     _("You already have %(limit)s active run batches."), _("Wait until one of them ends, or cancel one.")
 )
 RUN_BATCH_VERSION = declare("RUN_BATCH_VERSION", lambda *, version: ...)(
-    _("Can't start the batch: its action does not accept `%(version)s` as `version`."),
+    _("Can't start the batch: `version` can't be `%(version)s` for this action."),
     _("To repeat runs, send `same`, `newest` or a version number; to cancel runs, leave out `version`."),
 )
 RUN_BATCH_INPUTS = declare("RUN_BATCH_INPUTS")(
-    _("Inputs can only be set for runs that are repeated."), _("To cancel runs, leave out `inputs`.")
+    _("Can't set inputs for a batch that cancels runs."), _("To cancel runs, leave out `inputs`.")
 )
 RUN_BATCH_ENDED = declare("RUN_BATCH_ENDED", http=409)(
     _("Can't cancel the batch: it has ended."),
@@ -36,7 +36,7 @@ RUN_BATCH_NO_UNDO = declare("RUN_BATCH_NO_UNDO", http=409)(
 # Why the site cancels a batch.
 RUN_BATCH_USER_GONE = declare("RUN_BATCH_USER_GONE")(
     _("The batch was cancelled: its user was deactivated, or its access token was revoked or has expired."),
-    _("Start a new batch as another user or with another token."),
+    _("Start a new batch with an active account and a valid access token."),
 )
 RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
     _("The batch was cancelled: its process crashed %(attempts)s times."),
@@ -46,7 +46,7 @@ RUN_BATCH_ABANDONED = declare("RUN_BATCH_ABANDONED", lambda *, attempts: ...)(
 # Why a batch skips a run.
 RUN_BATCH_NOT_ALLOWED = declare("RUN_BATCH_NOT_ALLOWED")(
     _("You don't have permission to cancel or repeat this run."),
-    _("Ask the run's caller or a maintainer of its team to cancel or repeat it."),
+    _("Ask the run's caller or a maintainer of the run's team to cancel or repeat the run."),
 )
 RUN_BATCH_RUN_ENDED = declare("RUN_BATCH_RUN_ENDED")(_("The run had already ended."), _("No action needed."))
 RUN_BATCH_RUN_REMOVED = declare("RUN_BATCH_RUN_REMOVED")(

@@ -4,7 +4,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 SANDBOX_UNAVAILABLE = declare("SANDBOX_UNAVAILABLE", lambda *, reason, fix: ..., http=503)(
-    _("Can't run the script: no sandbox works on the worker's machine (%(reason)s)."),
+    _("Can't run the script: no sandbox works on the worker's host (%(reason)s)."),
     _("Ask an administrator to fix the worker: %(fix)s"),
 )
 KERNEL_LIMITS_UNAVAILABLE = declare("KERNEL_LIMITS_UNAVAILABLE", lambda *, limits: ..., http=503)(
@@ -19,12 +19,13 @@ SANDBOX_FULL = declare("SANDBOX_FULL", lambda *, count: ..., http=503, retryable
     _("Try again, or ask an administrator to allocate more user IDs to the sandbox."),
 )
 RUNTIME_MISSING = declare("RUNTIME_MISSING", lambda *, runtime, fix: ..., http=503)(
-    _("%(runtime)s is needed to run this script but is not installed on the worker."), _("%(fix)s")
+    _("%(runtime)s is needed to run this script but is not installed on the worker."),
+    _("Ask an administrator to fix the worker: %(fix)s"),
 )
 NETWORK_ALLOWLIST_UNAVAILABLE = declare("NETWORK_ALLOWLIST_UNAVAILABLE", lambda *, reason: ...)(
     _("Can't give the skill access to its allowed hosts: %(reason)s."),
     _(
-        "Ask an administrator to enable the tier bwrap or nsrun (see manage.py "
+        "Ask an administrator to enable the isolation tier bwrap or nsrun (see manage.py "
         "sandbox_doctor), or pass the data to the skill as an input file."
     ),
 )
@@ -34,11 +35,14 @@ NETWORK_HOST_REFUSED = declare("NETWORK_HOST_REFUSED", lambda *, host: ...)(
 )
 NETWORK_PORT_REFUSED = declare("NETWORK_PORT_REFUSED", lambda *, port, host: ...)(
     _("The connection was blocked: port %(port)s of %(host)s is not in the run's allowlist."),
-    _("Add the port to `security.network_allowlist`, as %(host)s:%(port)s."),
+    _("Add %(host)s:%(port)s to `security.network_allowlist` of the skill, then publish a new version."),
 )
 NETWORK_ADDRESS_LITERAL = declare("NETWORK_ADDRESS_LITERAL", lambda *, host: ...)(
     _("The connection was blocked: the run used the IP address %(host)s, which is not in its allowlist."),
-    _("Use the host name, or add exactly this address to `network_allowlist`."),
+    _(
+        "Use the host name instead, or add exactly this address to `network_allowlist` in the "
+        "skill's security settings, then publish a new version."
+    ),
 )
 NETWORK_ADDRESS_REFUSED = declare("NETWORK_ADDRESS_REFUSED", lambda *, host: ...)(
     _("The connection was blocked: %(host)s has no public internet address."),

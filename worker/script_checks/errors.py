@@ -17,7 +17,7 @@ EXPORT_MISSING = declare("EXPORT_MISSING", severity="warning")(
 )
 IMPORTED_FILE_MISSING = declare("IMPORTED_FILE_MISSING", lambda *, name: ..., severity="warning")(
     _("The script imports %(name)s, but the package has no such file."),
-    _("Add the file, or correct the import."),
+    _("Add the file to the package, or correct the import in the script."),
 )
 PROMPT_COMMAND = declare("PROMPT_COMMAND", lambda *, command: ..., severity="notice")(
     _("Each run of this prompt executes the command: %(command)s"),
@@ -26,7 +26,10 @@ PROMPT_COMMAND = declare("PROMPT_COMMAND", lambda *, command: ..., severity="not
 PROMPT_PLACEHOLDER_EMPTY = declare(
     "PROMPT_PLACEHOLDER_EMPTY", lambda *, placeholder, count: ..., severity="notice"
 )(
-    _("The skill declares %(count)s arguments, so %(placeholder)s is replaced by empty text."),
+    _(
+        "%(placeholder)s is replaced by empty text: the number of arguments that the skill "
+        "declares is %(count)s."
+    ),
     _("Declare the argument in `arguments`, or write the text without the $ sign."),
 )
 LIMIT_EXCEEDED = declare("LIMIT_EXCEEDED", lambda *, field, value, limit: ..., severity="notice")(

@@ -23,7 +23,7 @@ _LABELS: Mapping[str, str | Promise] = {
     "storage": _("Storage"),
     "broker": _("Broker"),
     "disk": _("Disk space"),
-    "reaper": _("Reaper"),
+    "reaper": _("Reaper (schedules and cleanup)"),
     "workers": _("Workers"),
     "queue": _("Queue"),
 }
@@ -32,7 +32,7 @@ _TIERS: Mapping[str, Promise] = {
     "bwrap": _("Bubblewrap: runs have their own file system, processes and network."),
     "nsrun": _("Linux namespaces: runs have their own file system, processes and network."),
     "landlock": _("Landlock: runs use the host's file system, and rules restrict what they can access."),
-    "unsafe": _("None: scripts can access everything this server can."),
+    "unsafe": _("None: scripts can access everything that the worker can access."),
 }
 
 

@@ -61,7 +61,9 @@ class SetForm(forms.Form):
 
 class MirrorForm(TeamChoiceForm):
     slug = forms.CharField(
-        label=_("Skill name"), max_length=64, help_text=_("The name field in the skill's SKILL.md.")
+        label=_("Skill name"),
+        max_length=64,
+        help_text=_("Must be the same as the name field in the skill's SKILL.md."),
     )
     location = forms.CharField(
         label=_("Address"),

@@ -47,12 +47,12 @@ TITLES: dict[str, Promise | str] = {
     "domain": _("Domain"),
     "type": _("Type"),
     "source": _("Source"),
-    "profile": _("Profile"),
+    "profile": _("Package profile"),
 }
 FIRST = ("kind", "team", "tag", "language")  # the other filters are below "More filters"
 LABELS: dict[str, Mapping[str, Promise | str]] = {
     "kind": {name: kind.label for name, kind in KINDS.items()} | {"script": _("Runs a script")},
-    "language": {"zh": _("Chinese"), "en": _("English, other")},
+    "language": {"zh": _("Chinese"), "en": _("English or another language")},
 }
 
 

@@ -59,7 +59,9 @@ class CollectionForm(forms.Form):
 
 class NewCollectionForm(CollectionForm, TeamChoiceForm):
     slug = forms.CharField(
-        label=_("Short name"), max_length=64, help_text=_("Lower-case letters, digits and hyphens.")
+        label=_("Short name"),
+        max_length=64,
+        help_text=_("Lowercase letters, digits and hyphens (not two in a row)."),
     )
     field_order = ("team", "slug", "title", "description", "visibility", "skills")
 

@@ -46,7 +46,7 @@ TITLES = {
     "howto/receive-webhooks": pgettext_lazy("document", "Receive events by webhook"),
     "howto/release": pgettext_lazy("document", "Make a release"),
     "howto/remove-old-runs": pgettext_lazy("document", "Remove old runs"),
-    "howto/report-activations": pgettext_lazy("document", "Report activations of skills"),
+    "howto/report-activations": pgettext_lazy("document", "Count skill uses in Claude Code"),
     "howto/review-held-versions": pgettext_lazy("document", "Review held versions and reports"),
     "howto/review-memory": pgettext_lazy("document", "Review memory"),
     "howto/rotate-keys": pgettext_lazy("document", "Rotate keys"),
@@ -59,7 +59,7 @@ TITLES = {
     "howto/sign-in-with-your-identity-provider": pgettext_lazy(
         "document", "Sign in with your identity provider"
     ),
-    "howto/size-a-site": pgettext_lazy("document", "Size a site"),
+    "howto/size-a-site": pgettext_lazy("document", "Plan the hardware for a site"),
     "howto/upgrade": pgettext_lazy("document", "Upgrade"),
     "howto/use-another-sandbox-backend": pgettext_lazy("document", "Use another sandbox backend"),
     "howto/use-secrets": pgettext_lazy("document", "Use secrets"),

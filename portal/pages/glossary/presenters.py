@@ -25,9 +25,29 @@ TOPICS: dict[str, Promise] = {
     "Travel and places": _("Travel and places"),
     "Home": _("Home life"),
     "Learning and science": _("Learning and science"),
-    "Play": _("Play"),
+    "Play": _("Games and sports"),
     "Verbs of requests": _("Verbs in requests"),
     "Things and qualities": _("Things and qualities"),
+    (
+        "Names of products and companies in both languages and other spellings of file types. "
+        "Facts, not taste"
+    ): _("Products, companies and file types"),
+    "Everyday words in both languages": _("Everyday words"),
+    "Places in both languages. Facts, not taste": _("Places"),
+    "Words of law, state and society": _("Law, state and society"),
+    "Words of nature and science": _("Nature and science"),
+    "Words of media, fashion and leisure": _("Media, fashion and leisure"),
+    "Words of work, trade and software": _("Work, trade and software"),
+    "More words of skills in both languages": _("More words in skills"),
+    "Words of requests, and the words of skills that they mean. A line works in one direction only": _(
+        "Words in requests"
+    ),
+    "Money and trade": _("Money and trade"),
+    "Health, home, travel and leisure": _("Health, home, travel and leisure"),
+    "Cities and landmarks, and their countries": _("Cities and landmarks"),
+    "Software and data": _("Software and data"),
+    "Research, school and industry": _("Research, school and industry"),
+    "Everyday words for tasks": _("Everyday words for tasks"),
 }
 
 

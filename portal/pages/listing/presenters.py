@@ -9,11 +9,14 @@ from registry.listing.list_skills import Listing, OmissionReason
 from registry.listing.selection import PlaceReason
 
 STAGES = {
-    Stage.FULL: _("No text was shortened to fit the budget."),
-    Stage.SHARED: _("The budget is shared evenly; bundled skills get all the space they need."),
+    Stage.FULL: _("No text was shortened: the listing fits within its character limit."),
+    Stage.SHARED: _(
+        "Skills bundled by administrators are listed in full; the other skills share the rest of "
+        "the budget evenly."
+    ),
     Stage.NAMES: _(
-        "Only names are listed, except for bundled skills: the budget leaves fewer than "
-        "20 characters per description."
+        "Only names are listed, except for bundled skills: the character limit of the listing "
+        "leaves fewer than 20 characters per description."
     ),
 }
 _PLACES = {
@@ -25,11 +28,11 @@ _PLACES = {
 _CUTS = {
     Truncation.NONE: _("full text"),
     Truncation.LONG: _("shortened to 250 characters"),
-    Truncation.SHARE: _("shortened to an equal share of the budget"),
+    Truncation.SHARE: _("shortened to an equal share of the character budget"),
     Truncation.NAME: _("name only"),
 }
 _WHYS = {
-    OmissionReason.PATHS: _("applies only to certain files, and no path matches"),
+    OmissionReason.PATHS: _("applies only to certain files, and none of the given paths matches"),
     OmissionReason.LIMIT: _("skill limit reached"),
     OmissionReason.BUDGET: _("not enough budget even for its name"),
 }

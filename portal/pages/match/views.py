@@ -40,10 +40,10 @@ EXAMPLES = (
     ("zh-hans", "检查这个项目的依赖"),
 )
 _THANKS = {
-    FeedbackOutcome.WORKED: gettext_lazy("Thank you. This counts as a use of %(skill)s."),
+    FeedbackOutcome.WORKED: gettext_lazy("Thank you for your feedback. It counts as a use of %(skill)s."),
     FeedbackOutcome.WRONG_SKILL: gettext_lazy(
-        "Thank you. A test was proposed to the maintainers of %(skill)s: your sentence must not "
-        "match this skill."
+        "Thank you. You proposed a trigger test to the maintainers of %(skill)s: your sentence "
+        "must not match this skill."
     ),
 }
 

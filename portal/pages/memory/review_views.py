@@ -69,7 +69,7 @@ def detail(request: ActorRequest, uid: str) -> HttpResponse:
 def _decide_one(request: ActorRequest, write: MemoryWrite, form: ProposalForm) -> HttpResponse:
     if request.POST.get("decision") == "decline":
         review.decide(write, ReviewDecision(False), request.actor)
-        messages.success(request, _("Declined."))
+        messages.success(request, _("Proposal declined."))
         return redirect("memory-review")
     edited = {name: form.cleaned_data[name] for name in form.changed_data}
     decided = review.decide(write, ReviewDecision(True, **edited), request.actor)

@@ -64,7 +64,7 @@ class SubscriptionChangeForm(forms.Form):
         max_length=500,
         required=False,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text=_("Leave empty to keep the current one."),
+        help_text=_("Leave empty to keep the current secret."),
     )
     without_secret = forms.BooleanField(label=_("Remove the secret"), required=False)
     muted_until = forms.DateTimeField(

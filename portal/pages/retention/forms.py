@@ -12,12 +12,12 @@ from portal.forms.size_field import SizeField, size_text
 from worker.retention.policies import MAXIMA, NAMES, Policy
 
 LABELS: dict[str, Promise] = {
-    "succeeded_days": _("Succeeded runs (days)"),
+    "succeeded_days": _("Successful runs (days)"),
     "failed_days": _("Failed runs (days)"),
     "other_days": _("Cancelled and refused runs (days)"),
     "artifact_days": _("Artifacts (days)"),
     "log_days": _("Logs (days)"),
-    "artifact_bytes": _("Maximum size of a team's artifacts"),
+    "artifact_bytes": _("Maximum total size of a team's artifacts"),
     "keep_last": _("Newest runs to keep per skill"),
 }
 HELP: dict[str, Promise] = {

@@ -27,4 +27,6 @@ class ReportForm(forms.Form):
 
 
 class ReportDecisionForm(ReasonForm):
-    decision = forms.ChoiceField(choices=[("dismiss", _("Dismiss")), ("uphold", _("Uphold"))])
+    decision = forms.ChoiceField(
+        choices=[("dismiss", _("Dismiss")), ("uphold", _("Accept the report and hold the version"))]
+    )

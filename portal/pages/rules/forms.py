@@ -21,7 +21,8 @@ class RuleForm(forms.Form):
         max_length=64,
         required=False,
         help_text=_(
-            "An allow rule covers the permissions of this version; leave empty for the latest version."
+            "An allow rule allows only the permissions that the version entered here requests. "
+            "Leave empty for the latest version."
         ),
     )
 

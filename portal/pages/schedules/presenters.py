@@ -84,7 +84,7 @@ def version_choices(skill: Skill, chosen: str) -> Reads[list[tuple[str, Any]]]:
     numbers = skill.versions.order_by("-created_at").values_list("number", flat=True)[:_MAX_VERSIONS]
     yield names, numbers
     channels = ["latest", *names]
-    follow = [(f"channel:{name}", _("Follow %(name)s") % {"name": name}) for name in channels]
+    follow = [(f"channel:{name}", _("Follow the channel %(name)s") % {"name": name}) for name in channels]
     pinned = [(f"version:{number}", _("Stay on %(version)s") % {"version": number}) for number in numbers]
     known = {value for value, _label in (*follow, *pinned)}
     return [*follow, *pinned, *([(chosen, chosen.partition(":")[2])] if chosen not in known else [])]

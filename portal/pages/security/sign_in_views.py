@@ -72,7 +72,11 @@ def passkey(request: ActorRequest) -> HttpResponse:
     form = PasskeyForm(request.POST)
     if not form.is_valid():
         messages.error(
-            request, _("Can't sign in with this passkey. Use your password, or another passkey of this site.")
+            request,
+            _(
+                "Can't sign in with this passkey. Use your password, or another passkey that you "
+                "added to your account."
+            ),
         )
         return redirect("sign-in")
     authenticator = form.cleaned_data["credential"]

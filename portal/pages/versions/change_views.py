@@ -59,7 +59,7 @@ VERBS = {
     ),
     "channel": Verb(
         lambda version, actor, given: channels.set_channel(given["channel"], version, actor),
-        _("Channel now points to %(number)s."),
+        _("The channel now points to version %(number)s."),
     ),
     "changelog": Verb(
         lambda version, actor, given: settings.set_changelog(version, given["changelog"], actor),

@@ -25,7 +25,7 @@ _ABOUT: dict[str, Promise] = {
     "timeout_ms": _("Time limit (ms)"),
     "memory_mb": _("Memory limit (MB)"),
     "scripts": _("Scripts"),
-    "libraries": _("Added libraries"),
+    "libraries": _("Libraries added by maintainers"),
     "abp_tools": _("Provided tools"),
     "entry": _("Entry point"),
     "type": _("Type"),

@@ -13,7 +13,7 @@ from registry.versions.needs.version_needs import Need, version_needs
 
 _GROUPS = (
     ("missing", "warn", _("Missing"), _("Not declared by the package:")),
-    ("unknown", "quiet", _("Programs"), _("Must be installed on the worker host:")),
+    ("unknown", "quiet", _("Required programs"), _("These programs must be installed on the worker host:")),
     ("optional", "quiet", _("Optional"), _("Libraries that the scripts use only if installed:")),
     ("added", "ok", pgettext_lazy("state", "Added"), _("A maintainer added these to the version:")),
     ("provided", "ok", _("Declared"), _("The package declares these:")),

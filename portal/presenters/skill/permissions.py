@@ -37,15 +37,17 @@ PERMISSION_LABELS: dict[str, Promise] = {
 }
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
     ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),
-    ("allow", "canonical"): _("Agents in %(team)s can run this without approval: it is canonical."),
-    ("allow", "rule"): _("Agents in %(team)s can run this without approval: a rule allows it."),
+    ("allow", "canonical"): _(
+        "Agents in %(team)s can run this skill without approval: it is a canonical skill."
+    ),
+    ("allow", "rule"): _("Agents in %(team)s can run this skill without approval: a rule allows it."),
     ("allow", "safe"): _(
-        "Agents in %(team)s can run this without approval: it needs no special permissions."
+        "Agents in %(team)s can run this skill without approval: it needs no special permissions."
     ),
     ("deny", "skill"): _(
-        "Agents can't run this: its author reserved it for people. You can run it yourself."
+        "Agents can't run this skill: its maintainers reserved it for people. You can run it yourself."
     ),
-    ("ask", "none"): _("Agents in %(team)s need approval to run this. You can run it yourself."),
+    ("ask", "none"): _("Agents in %(team)s need approval to run this skill. You can run it yourself."),
 }
 _TONES = {"allow": "ok", "deny": "bad", "ask": "warn"}
 _OUTCOMES = {"allow": _("Allowed"), "deny": _("Denied"), "ask": _("Approval needed")}

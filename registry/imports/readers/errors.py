@@ -27,11 +27,14 @@ SOURCE_EMPTY = declare("SOURCE_EMPTY", lambda *, location: ...)(
 )
 SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit, unit: ...)(
     _("The source exceeds the limit of %(limit)s %(unit)s."),
-    _("Split the source or import a part; administrators can raise the limits on bytes, files and objects."),
+    _(
+        "Split the source, import only a part of it, or ask an administrator to raise the limits "
+        "on bytes, files and objects."
+    ),
 )
 SOURCE_NAME = declare("SOURCE_NAME", severity="notice")(
     _("The file was skipped because its name is not a valid path."),
-    _("Rename the file if it belongs to a skill."),
+    _("If the file belongs to a skill, give it a valid name, then import again."),
 )
 GIT_REPOSITORY = declare("GIT_REPOSITORY")(
     _("There is no Git repository at this address, or it is not accessible."),

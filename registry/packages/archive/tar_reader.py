@@ -142,7 +142,7 @@ def _read_extension(header: _Header, body: bytes, overrides: _Overrides) -> _Ove
         raise _two_names()
     size = fields.get(b"size")
     if size is not None and not re.fullmatch(rb"[0-9]{1,15}", size):
-        raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("a size is not a number"))
+        raise errors.ARCHIVE_DAMAGED.refusal(reason=gettext_noop("the size of an entry is not a number"))
     return _Overrides(fields.get(b"path"), None if size is None else int(size))
 
 

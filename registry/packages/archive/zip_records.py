@@ -127,7 +127,9 @@ def _read_end64(data: bytes, locator: int, short: tuple[int, int, int, int]) -> 
 def _check_end(end: _End) -> _End:
     if end.offset + end.size != end.position:
         raise errors.ARCHIVE_GAPS.refusal(
-            reason=gettext_noop("its directory of files does not end at the end-of-directory record")
+            reason=gettext_noop(
+                "its list of files (central directory) is not directly followed by its end record"
+            )
         )
     return end
 
@@ -198,9 +200,9 @@ def _extra_fields(extra: bytes, name: str) -> dict[int, bytes]:
         kind, length = struct.unpack_from("<HH", extra, position)
         value = extra[position + 4 : position + 4 + length]
         if kind in fields and kind in (_ZIP64, _UNICODE_PATH):
-            raise errors.ARCHIVE_AMBIGUOUS.refusal(reason=gettext_noop("an extra field is duplicated")).at(
-                printable(name)
-            )
+            raise errors.ARCHIVE_AMBIGUOUS.refusal(
+                reason=gettext_noop("an entry has the same zip extra field twice")
+            ).at(printable(name))
         fields[kind] = value
         position += 4 + length
     other = fields.get(_UNICODE_PATH)

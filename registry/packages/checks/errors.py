@@ -51,7 +51,7 @@ SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity
 )
 SECTION_MISSING = declare("SECTION_MISSING", lambda *, section, chinese: ..., severity="warning")(
     _("SKILL.md has no section %(section)s."),
-    _("Add a heading %(section)s or %(chinese)s, and its content."),
+    _("Add a section with the heading “%(section)s” or, in Chinese, “%(chinese)s”."),
 )
 SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
     _("A single-file skill must have exactly one Python script; this one has %(count)s."),
@@ -65,7 +65,7 @@ TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., 
     ),
 )
 CASES_INVALID = declare("CASES_INVALID", lambda *, reason: ..., severity="warning")(
-    _("Invalid cases were skipped: %(reason)s."),
+    _("Invalid test cases were skipped: %(reason)s."),
     _("Write the list `cases` as described in docs/reference/packages.md."),
 )
 SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(

@@ -40,11 +40,11 @@ _REQUIRED = {
     "type": gettext_noop("one of direct, service, distributed, static, preprocessor, internal"),
     "capabilities": gettext_noop("a list of the skill's capabilities"),
     "tags": gettext_noop("a list of tags"),
-    "triggers": gettext_noop("intents, phrases, event_types, priority"),
+    "triggers": gettext_noop("fields such as intents, phrases, event_types and priority"),
     "input_schema": gettext_noop("a JSON Schema"),
     "output_schema": gettext_noop("a JSON Schema"),
-    "security": gettext_noop("timeout_ms, memory_mb, network, filesystem"),
-    "resources": gettext_noop("entry, helpers, references, assets"),
+    "security": gettext_noop("fields such as timeout_ms, memory_mb, network and filesystem"),
+    "resources": gettext_noop("fields such as entry, helpers, references and assets"),
 }
 _SPELLINGS = {"input_schema": "inputSchema", "output_schema": "outputSchema"}
 _ABP_TYPES = ("string", "number", "integer", "boolean", "array", "object")

@@ -4,8 +4,8 @@ from registry.packages.problems import gettext_noop as _
 DEPENDENCY_ELSEWHERE = declare("DEPENDENCY_ELSEWHERE", lambda *, text: ...)(
     _("%(text)s comes from a URL, repository or folder instead of a package index."),
     _(
-        "Write the package's name and version; if the site's index lacks the package, put its code into "
-        "scripts/."
+        "Declare the dependency by its name and version; if the site's package index doesn't "
+        "have it, put its code into scripts/ in the skill package."
     ),
 )
 DEPENDENCY_OPTION = declare("DEPENDENCY_OPTION", lambda *, text: ...)(
@@ -15,8 +15,8 @@ DEPENDENCY_OPTION = declare("DEPENDENCY_OPTION", lambda *, text: ...)(
 DEPENDENCY_INVALID = declare("DEPENDENCY_INVALID", lambda *, text, reason: ..., severity="warning")(
     _("Can't read the dependency declaration %(text)s: %(reason)s."),
     _(
-        "Correct the declaration, such as name==1.2.3 for Python, or generate the lock file again "
-        "with npm or Deno."
+        "Correct the declaration (for Python, for example name==1.2.3), or generate the lock "
+        "file again with npm or Deno."
     ),
 )
 DEPENDENCY_LOCK_MISSING = declare("DEPENDENCY_LOCK_MISSING", severity="warning")(

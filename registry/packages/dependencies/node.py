@@ -143,7 +143,7 @@ def _check_overrides(path: str, overrides: object) -> Iterator[Problem]:
 def _read_lock(manifest: Mapping[str, Any], lock: PackageFile, document: Mapping[str, Any]) -> NodeResult:
     entries = document.get("packages")
     if not isinstance(entries, Mapping) or document.get("lockfileVersion") not in (2, 3):
-        reason = gettext_noop("it is not a lock file of version 2 or 3")
+        reason = gettext_noop("the lock file must be of version 2 or 3")
         return NodeResult(problems=(_invalid(lock.path, "lockfileVersion", reason),))
     if len(entries) > MAX_PACKAGES + 1:
         many = errors.DEPENDENCIES_TOO_MANY.problem(count=len(entries) - 1, limit=MAX_PACKAGES).at(lock.path)

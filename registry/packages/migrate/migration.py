@@ -122,7 +122,9 @@ def _changes(
             new=new,
         )
     if updates:
-        yield LazyMessage(_("Sets in SKILL.md: %(fields)s."), fields=printable(", ".join(updates)))
+        yield LazyMessage(
+            _("Sets these fields in SKILL.md: %(fields)s."), fields=printable(", ".join(updates))
+        )
     if removed:
         yield LazyMessage(_("Replaces `permissions` with `security`."))
 

@@ -223,8 +223,8 @@ CHECKS = (
             "the content from scanners."
         ),
         _(
-            "Offer the download without a password and declare its digest, or include the file in "
-            "the package."
+            "Let the skill download the file without a password and state the file's digest "
+            "next to the address, or include the file in the package."
         ),
         look_for_locked,
         (*_PASSWORD_HINTS, "unzip", "7z", "unrar"),
@@ -244,7 +244,7 @@ CHECKS = (
     Check(
         "paste-and-run",
         _("The skill refers to a paste site, whose content can change at any time."),
-        _("Put the script into the package."),
+        _("Put the content from that site into the package, and remove the link."),
         look_for_pastes,
         _PASTE_HINTS,
     ),

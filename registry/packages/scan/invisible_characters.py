@@ -113,7 +113,7 @@ _INVISIBLE = _("The text contains characters that are invisible to readers but v
 CHECKS = (
     Check(
         "tag-characters",
-        _("The text hides another text in invisible characters."),
+        _("The text hides other text in invisible characters."),
         _("Delete the characters; an editor that shows code points can find them."),
         look_for_tags,
         counts_in_comments=True,

@@ -159,7 +159,7 @@ CHECKS = (
     ),
     Check(
         "reverse-shell",
-        _("The skill gives another machine shell access to this one."),
+        _("The skill gives another machine shell access to the machine that runs the skill."),
         _("Remove the command. In teaching material, use 127.0.0.1 or a placeholder instead of a real host."),
         look_for_reverse_shells,
         (

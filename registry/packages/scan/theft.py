@@ -235,7 +235,7 @@ def look_for_keys(text: ScannedText) -> Iterator[CheckHit]:
             yield CheckHit(line, found.start(), found.end(), "high", quote=found.group())
 
 
-_READS_AND_SENDS = _("The skill reads a secret on this machine and sends it to another machine.")
+_READS_AND_SENDS = _("The skill reads a secret on the machine where it runs and sends it to another machine.")
 CHECKS = (
     Check(
         "secret-sent",
@@ -246,7 +246,7 @@ CHECKS = (
     ),
     Check(
         "secret-asked",
-        _("The skill instructs the agent to send a secret from this machine to a URL."),
+        _("The skill instructs the agent to send a secret from the agent's machine to a URL."),
         _(
             "Remove the instruction; if a service needs a key, read it from the user's "
             "configuration and send it in a header."
@@ -258,13 +258,13 @@ CHECKS = (
     Check(
         "miner",
         _("The skill mines cryptocurrency at the expense of the person running it."),
-        _("Remove the miner."),
+        _("Remove the cryptocurrency mining code from the skill."),
         look_for_miners,
         _MINE_HINTS,
     ),
     Check(
         "literal-key",
-        _("The files contain a key that every reader of the skill can see."),
+        _("The files contain an API key or a private key, which everyone who can read the skill can see."),
         _("Revoke the key at its issuer, and let users provide their own."),
         look_for_keys,
         _KEY_HINTS,

@@ -20,7 +20,7 @@ from registry.packages.scan.findings import ScanFinding as ScanFinding
 from registry.packages.scan.scan import RULES
 from registry.versions.errors import SCAN_FINDS, SCAN_HOLDS
 
-_OTHER_SCANNER_MESSAGE = _("Another scanner on this site reported this problem.")
+_OTHER_SCANNER_MESSAGE = _("An additional scanner that this site uses reported this problem.")
 _DEFAULT_REMEDY = _(
     "Check the reported place and fix the problem, or ask a maintainer to suppress the finding with a reason."
 )

@@ -56,6 +56,6 @@ def notification_message(id: str, events: Iterable[NotificationEvent], language:
 def test_message(id: str, language: str) -> Message:
     """The message that the test button sends."""
     with override(language):
-        title, line = _("Test of Skillquay notifications"), _("This channel works.")
+        title, line = _("Test of Skillquay notifications"), _("Skillquay can send notifications here.")
     item = Item(title, line, absolute_url("/notifications/"))
     return Message(id, title, (item,), {"type": "notification.test", "id": id, "data": {}})

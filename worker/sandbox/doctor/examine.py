@@ -13,7 +13,10 @@ from worker.sandbox.site_settings import SandboxSettings
 from worker.sandbox.tiers.available import default_enforcement, usable_tiers
 
 _REPORT_FIELDS = ("name", "usable", "reason", "fix", "scratch_reason")
-_NO_NETWORK = gettext_noop("Runs have no network at this isolation tier, so there is no proxy to attack.")
+_NO_NETWORK = gettext_noop(
+    "At this isolation tier, runs have neither network access nor a network proxy, so this attack "
+    "can't be tried."
+)
 OnTier = Callable[[str, int], object]
 """Called before each tier with its name and the number of tiers done."""
 

@@ -102,7 +102,9 @@ def run(
     if chosen == "landlock" and job.network == () and job.http_handler is None:
         job = replace(job, network=None)  # this tier refuses all hosts anyway, but can't record the attempts
     elif chosen == "landlock" and job.network is not None and job.http_handler is None:
-        reason = LazyMessage(gettext_noop("the landlock isolation tier of this machine has no network"))
+        reason = LazyMessage(
+            gettext_noop("the worker uses the isolation tier landlock, in which runs have no network")
+        )
         raise NETWORK_ALLOWLIST_UNAVAILABLE.refusal(reason=reason)
     if job.scratch and not has_scratch(chosen, site):
         job = replace(job, scratch=None)

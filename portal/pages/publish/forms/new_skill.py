@@ -46,7 +46,9 @@ class NewSkillForm(TeamChoiceForm):
         label=_("Description"),
         required=False,
         max_length=MAX_DESCRIPTION_LENGTH,
-        help_text=_("State the task and when to use the skill; people and agents choose it by this text."),
+        help_text=_(
+            "Say what the skill does and when to use it; people and agents choose the skill by this text."
+        ),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     language = forms.ChoiceField(

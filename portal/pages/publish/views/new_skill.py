@@ -49,7 +49,7 @@ def page(request: ActorRequest) -> HttpResponse:
 def _publish(request: ActorRequest, form: NewSkillForm) -> HttpResponse:
     done = new_skill.publish_new_skill(form.start, team=form.cleaned_data["team"], actor=request.actor)
     label = {"version": f"{done.version.skill}@{done.version.number}"}
-    messages.success(request, _("%(version)s was published and is visible only to its team. Try it.") % label)
+    messages.success(request, _("%(version)s was published. For now, only its team can see it.") % label)
     return redirect(_try_page(done.version), done.version.skill.team.slug, done.version.skill.slug)
 
 

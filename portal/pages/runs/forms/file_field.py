@@ -84,7 +84,7 @@ class FileInputField(forms.Field):
         given = [part for part in (value.upload, value.artifact, value.text) if part]
         if len(given) > 1:
             raise ValidationError(
-                _("Choose only one: a file, a file from an earlier run, or text."), "several"
+                _("Choose only one: an uploaded file, a file from an earlier run, or text."), "several"
             )
         if value.upload:
             return value.upload

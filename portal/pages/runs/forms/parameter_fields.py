@@ -151,7 +151,7 @@ def _hint(parameter: Parameter) -> str:
     if default not in (None, "", ()) and not isinstance(default, bool):
         hints.append(str(_("Default: %(value)s.") % {"value": _default_text(default)}))
     if parameter.is_switch and parameter.repeated:
-        hints.append(str(_("Enter the number of times to pass the flag.")))
+        hints.append(str(_("Enter how many times to pass this flag to the script.")))
     elif parameter.has_many_values and not parameter.is_switch and not parameter.choices:
         hints.append(str(_("One per line.")))
     return sentences(hints)

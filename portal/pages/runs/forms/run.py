@@ -53,7 +53,7 @@ class RunOptionsForm(forms.Form):
                 queryset=teams,
                 to_field_name="slug",
                 empty_label=None,
-                help_text=_("The team owns the run, and its maintainers can read it."),
+                help_text=_("This team will own the run, and the team's maintainers can read the run."),
             )
             team.choices = [(each.slug, str(each)) for each in teams]  # already read
         self.fields["debug"] = forms.BooleanField(

@@ -96,7 +96,7 @@ class RunFilter(FilterForm):
         label=_("Request ID"),
         required=False,
         max_length=64,
-        help_text=_("Only runs whose content you can read."),
+        help_text=_("Finds only runs whose content you can read."),
     )
     error_group = forms.CharField(label=_("Error group"), required=False, max_length=26)
     ids = forms.CharField(label=pgettext_lazy("list", "Runs"), required=False, max_length=4000)
