@@ -105,7 +105,7 @@ def _size_problems(
     scripts: Sequence[str], config: str, lock: str, by_path: Mapping[str, PackageFile]
 ) -> Iterator[Problem]:
     if len(scripts) > MAX_SCRIPTS:
-        yield errors.DEPENDENCIES_TOO_MANY.problem(count=len(scripts), limit=MAX_SCRIPTS).at(
+        yield errors.DENO_SCRIPTS_TOO_MANY.problem(count=len(scripts), limit=MAX_SCRIPTS).at(
             scripts[MAX_SCRIPTS]
         )
     for path, limit in ((config, _FILE_BYTES), (lock, _LOCK_BYTES)):

@@ -28,6 +28,10 @@ DEPENDENCY_FILE_LARGE = declare("DEPENDENCY_FILE_LARGE", lambda *, limit: ..., h
     _("Remove the dependencies that the skill does not need."),
 )
 DEPENDENCIES_TOO_MANY = declare("DEPENDENCIES_TOO_MANY", lambda *, count, limit: ...)(
-    _("The package has %(count)s dependencies and Deno scripts in total; the maximum is %(limit)s."),
-    _("Remove the dependencies or scripts that the skill does not need."),
+    _("The package has %(count)s dependencies; the maximum is %(limit)s."),
+    _("Remove the dependencies that the skill does not need."),
+)
+DENO_SCRIPTS_TOO_MANY = declare("DENO_SCRIPTS_TOO_MANY", lambda *, count, limit: ...)(
+    _("The package has %(count)s scripts that run with Deno; the maximum is %(limit)s."),
+    _("Remove the scripts that the skill does not need."),
 )

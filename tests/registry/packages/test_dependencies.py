@@ -105,7 +105,7 @@ def test_deno_json_and_its_lock_are_read_where_they_lie():
         ({"deno.lock": "[]"}, "DEPENDENCY_INVALID"),
         ({"deno.lock": '{"version": "9"}'}, "DEPENDENCY_INVALID"),
         ({"deno.json": " " * 70_000 + "{}"}, "DEPENDENCY_FILE_LARGE"),
-        ({f"scripts/s{n}.ts": "" for n in range(60)}, "DEPENDENCIES_TOO_MANY"),
+        ({f"scripts/s{n}.ts": "" for n in range(60)}, "DENO_SCRIPTS_TOO_MANY"),
     ],
     ids=["no-object", "newer", "large", "many"],
 )
