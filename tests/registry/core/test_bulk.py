@@ -20,7 +20,7 @@ def test_whole_numbers_are_written_out_and_everything_else_stays_bound():
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("count", [3, 200])
+@pytest.mark.parametrize("count", [3, 300])
 def test_long_and_short_statements_find_the_same(count):
     keys, text = list(range(count)), "it's 100 %s"
     sql = f"SELECT column1, %s FROM (VALUES {', '.join(['(%s)'] * count)}) AS v ORDER BY column1"
@@ -28,3 +28,16 @@ def test_long_and_short_statements_find_the_same(count):
         sql = sql.replace("%s", "CAST(%s AS text)", 1)
 
     assert bulk.fetch_all(sql, [text, *keys]) == [(key, text) for key in keys]
+
+
+@pytest.mark.django_db
+@pytest.mark.postgresql
+@pytest.mark.row("P5")
+def test_psycopg_parses_a_long_statement_once():
+    from psycopg import _queries
+
+    sql = f"SELECT {' + '.join(['%s'] * 100)} /* {'long ' * 2000} */"
+    bulk.fetch_all(sql, [1] * 100)
+    before = _queries._query2pg_client.cache_info().hits
+    assert bulk.fetch_all(sql, [2] * 100) == [(200,)]
+    assert _queries._query2pg_client.cache_info().hits == before + 1
