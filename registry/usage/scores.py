@@ -224,9 +224,11 @@ def _page(
     return keys, _advance(page_rows, position, now - _COLD_AGE) if len(ranked) > limit else None
 
 
-def load_listed(keys: Sequence[int]) -> list[Skill]:
+@reader
+def load_listed(keys: Sequence[int]) -> Reads[list[Skill]]:
     """The skills with these keys, in their order and ``with_listed_columns``."""
-    rows = {row.pk: row for row in _listed(*padded(keys))}
+    yield (found := _listed(*padded(keys)))
+    rows = {row.pk: row for row in found}
     return [rows[key] for key in keys if key in rows]
 
 

@@ -90,7 +90,7 @@ def test_each_kind_counts_the_skills_that_it_lists(browse, bob, catalog_of_kinds
     assert kinds == {"prompt": 2, "reference": 1}
     for name, number in kinds.items():
         page = browse(bob).get("/skills/", {"kind": name, **query})
-        assert {kind_of(skill).name for skill in page.context["page"]} == {name}
+        assert {kind_of(skill).name for skill in page.context["listed"]} == {name}
         assert page.context["page"].paginator.count == number
         assert counts(page, "kind") == kinds
 
@@ -189,7 +189,7 @@ def test_two_chinese_characters_find_every_skill_that_has_them(browse, bob, priv
 
 def test_used_skills_come_first_and_newest_can_be_asked_for(browse, bob, private, public):
     record_use(private, "user:1", "run")
-    names = lambda address: [skill.slug for skill in browse(bob).get(address).context["page"]]  # noqa: E731
+    names = lambda address: [skill.slug for skill in browse(bob).get(address).context["listed"]]  # noqa: E731
     assert names("/skills/") == ["weekly-report", "kind-review"]
     assert names("/skills/?sort=newest") == ["kind-review", "weekly-report"]
 
@@ -212,10 +212,10 @@ def test_pages_are_cut_and_linked(browse, alice, team):
         files = {"SKILL.md": prompt_files()["SKILL.md"].replace(b"kind-review", b"review-%d" % number)}
         publish_files(files, team=team, user=alice)
     first = browse(alice).get("/skills/?tag=writing")
-    assert len(first.context["page"].object_list) == 20
+    assert len(first.context["listed"]) == 20
     assert 'rel="next" href="?tag=writing&amp;page=2"' in first.text
     second = browse(alice).get("/skills/?tag=writing&page=2")
-    seen = {skill.pk for page in (first, second) for skill in page.context["page"]}
+    seen = {skill.pk for page in (first, second) for skill in page.context["listed"]}
     assert len(seen) == 23
 
 

@@ -1,16 +1,16 @@
-"""The orders of the catalog as sequences for Django's paginator, which count skills by the stored counts."""
+"""The orders of the catalog as sequences, which count skills by the stored counts."""
 
-from collections.abc import Sequence
-from typing import overload
+from collections.abc import Iterable, Sequence
+from typing import Any, overload
 
 from django.db.models import QuerySet
 
-from registry.core.sql import Rows, evaluate, next_power_of_two, prepared
+from registry.core.sql import Reads, Rows, evaluate, next_power_of_two, prepared, read
 from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.search.facets import count_searchable
 from registry.search.query import Filters
-from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, load_listed, rank, with_listed_columns
+from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, load_listed, rank
 
 _MIN_RANKED = 32  # more than a page
 _MAX_RANKED = 2_000  # up to this place, the used skills are ranked before they are counted
@@ -19,15 +19,26 @@ _MAX_RANKED = 2_000  # up to this place, the used skills are ranked before they 
 class _Skills(Sequence[Skill]):
     def __init__(self, actor: Actor, filters: Filters) -> None:
         self._of = actor, filters
+        self._length: int | None = None
+
+    def load(self) -> Reads[None]:
+        """Reads the length, and what the first page needs. Without it, they are read when they are used."""
+        actor, filters = self._of
         count = count_searchable(filters, actor)
-        self._read_with(count)
+        yield (count, *self._first())
         self._length = next(iter(count), 0) or 0
 
-    def _read_with(self, count: Rows[int]) -> None:
-        """Reads the count, and with the same statement what the first page needs."""
+    def _first(self) -> Iterable[Rows[Any]]:
+        return ()
+
+    def keys(self, start: int, stop: int) -> list[int]:
+        """The primary keys of the skills at these positions."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
-        return self._length
+        if self._length is None:
+            read(self.load())
+        return self._length or 0
 
     @overload
     def __getitem__(self, index: int) -> Skill: ...
@@ -37,32 +48,29 @@ class _Skills(Sequence[Skill]):
         if isinstance(index, int):
             return self[index : index + 1][0]
         start, stop, _ = index.indices(len(self))
-        return self._read(start, stop)
-
-    def _read(self, start: int, stop: int) -> list[Skill]:
-        raise NotImplementedError
+        return load_listed(self.keys(start, stop))
 
 
 class NewestSkills(_Skills):
     """Skills by the date of their latest version, the newest first."""
 
-    def _read(self, start: int, stop: int) -> list[Skill]:
+    def keys(self, start: int, stop: int) -> list[int]:
         actor, filters = self._of
-        rows = with_listed_columns(filters.searchable_by(actor))
+        rows = filters.searchable_by(actor).values_list("pk", flat=True)
         return list(rows.order_by("-latest_id")[start:stop])  # version keys rise with time, and have an index
 
 
 class SkillsByScore(_Skills):
     """Used skills by current score, then unused ones by the date of their latest version."""
 
-    def _read_with(self, count: Rows[int]) -> None:
+    def _first(self) -> Iterable[Rows[Any]]:
         self._first_best = self._best(_MIN_RANKED)
-        evaluate(count, *self._first_best)
+        return self._first_best
 
     def _best(self, limit: int) -> list[Rows[UsedSkill]]:
         return [_best_used(*self._of, order=order, limit=limit) for order in BEST_FIRST]
 
-    def _read(self, start: int, stop: int) -> list[Skill]:
+    def keys(self, start: int, stop: int) -> list[int]:
         limit = next_power_of_two(stop)
         best = self._first_best if stop <= _MIN_RANKED else self._best(limit)
         if stop <= _MAX_RANKED:
@@ -71,7 +79,7 @@ class SkillsByScore(_Skills):
         keys = rank(row for rows in best for row in rows)[start:stop] if start < used else []
         if stop > used:
             keys += self._unused_keys(max(start - used, 0), stop - used)
-        return load_listed(keys)
+        return keys
 
     def _unused_keys(self, start: int, stop: int) -> list[int]:
         if start:

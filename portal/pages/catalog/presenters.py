@@ -14,7 +14,7 @@ from portal.pages.match.presenters import match_rows
 from portal.presenters.reasons import RowReason
 from portal.presenters.skill.strip import LENGTH, strip_of_outcomes
 from registry.core import search_terms
-from registry.core.sql import Reads, padded, prepared, reader
+from registry.core.sql import Reads, gather, padded, prepared, reader
 from registry.identity.actors import Actor
 from registry.matching.match import Match, MatchQuery, MatchReason, MatchResult, match
 from registry.matching.sentences import is_sentence
@@ -61,6 +61,16 @@ def facts_of(
         skill.pk: _facts(skill, _row_reasons(skill, why.get(skill.pk, ()), sentence), runs[skill.pk], now)
         for skill in skills
     }
+
+
+@reader
+def load_with_facts(
+    keys: Sequence[int], actor: Actor
+) -> Reads[tuple[list[Skill], dict[int, dict[str, Any]]]]:
+    """The skills with these primary keys, as ``load_listed`` does, and their facts, as ``facts_of`` does."""
+    skills, runs = yield from gather(scores.load_listed.reads(keys), _last_runs(keys, actor))
+    now = timezone.now()
+    return skills, {skill.pk: _facts(skill, (), runs[skill.pk], now) for skill in skills}
 
 
 def needs_matcher(query: CatalogQuery, found: SearchResult) -> bool:

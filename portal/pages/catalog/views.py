@@ -20,13 +20,13 @@ from portal.pages.catalog.presenters import (
     best_match,
     corrected_query,
     facts_of,
+    load_with_facts,
     needs_matcher,
 )
 from portal.presenters.skill.kind import KINDS
 from portal.templatetags.skillquay_fragments import Deferred
 from registry.changes import drafts
 from registry.core.sql import read, read_together
-from registry.identity.actors import Actor
 from registry.identity.middleware import ActorRequest
 from registry.matching.sentences import is_sentence
 from registry.models import Skill
@@ -61,11 +61,45 @@ def page(request: ActorRequest) -> HttpResponse:
     query = read_query(request.GET)
     if query.q:
         count_request(request, request.actor, RateLimit.SEARCH)
+        shown, facet_counts = _search(request, query)
     else:
         drafts.keep_page()
         drafts.depend_on_catalog()
+        shown, facet_counts = _browse(request, query)
+    context = shown | {
+        "query": query,
+        "filters": _filters(query, facet_counts, request.GET.urlencode()),
+        "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
+    }
+    return render(request, "catalog/catalog.html", context)
+
+
+def _browse(request: ActorRequest, query: CatalogQuery) -> tuple[dict[str, Any], Facets]:
+    """The context of the catalog without a search and the counts of its filters, read with two statements."""
+    actor = request.actor
+    skills = (NewestSkills if query.sort == "newest" else SkillsByScore)(actor, query.filters)
+    _loaded, facet_counts, counts = read_together(
+        skills.load(),
+        facets.reads("", query.filters, actor, limit=VALUES_SHOWN, names=(*TITLES,)),
+        navigation_counts.reads(actor),
+    )
+    places = Paginator(range(len(skills)), PAGE).get_page(request.GET.get("page"))
+    keys = skills.keys(max(places.start_index() - 1, 0), places.end_index())
+    listed, facts = load_with_facts(keys, actor)
+    shown = {
+        "page": places,
+        "listed": listed,
+        "facts": facts,
+        "others": len(skills),
+        "answer": MatcherAnswer(),
+    }
+    return counts | shown, facet_counts
+
+
+def _search(request: ActorRequest, query: CatalogQuery) -> tuple[dict[str, Any], Facets]:
+    """The context of the catalog for a search, and the counts of the filters."""
     found, answer = _answers(request, query)
-    skills = _search_results(query, found) if query.q else _browse(query, request.actor)
+    skills = _search_results(query, found)
     page_of_skills = Paginator(skills, PAGE).get_page(request.GET.get("page"))
     if answer is None:
         is_asked = page_of_skills.number == 1 and needs_matcher(query, found)
@@ -85,7 +119,6 @@ def page(request: ActorRequest) -> HttpResponse:
         navigation_counts.reads(request.actor),
     )
     context = counts | {
-        "query": query,
         "page": page_of_skills,
         "listed": listed,
         "answer": answer,
@@ -93,12 +126,10 @@ def page(request: ActorRequest) -> HttpResponse:
         "others": page_of_skills.paginator.count - repeated,
         "other_total": found.total - repeated,
         "facts": facts,
-        "filters": _filters(query, facet_counts, request.GET.urlencode()),
-        "chosen": [(name, TITLES[name], value, _label(name, value)) for name, value in query.chosen],
         "corrected": corrected_query(found),
         "total": found.total,
     }
-    return render(request, "catalog/catalog.html", context)
+    return context, facet_counts
 
 
 def _answers(request: ActorRequest, query: CatalogQuery) -> tuple[SearchResult, MatcherAnswer | None]:
@@ -110,11 +141,6 @@ def _answers(request: ActorRequest, query: CatalogQuery) -> tuple[SearchResult, 
     count_request(request, actor, RateLimit.MATCH)
     found, answer = read_together(reads, ask_matcher.reads(query, actor))
     return found, answer
-
-
-def _browse(query: CatalogQuery, actor: Actor) -> Sequence[Skill]:
-    kind = NewestSkills if query.sort == "newest" else SkillsByScore
-    return kind(actor, query.filters)
 
 
 def _search_results(query: CatalogQuery, found: SearchResult) -> list[Skill]:
