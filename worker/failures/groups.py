@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F, Max, Min, Q, QuerySet, Sum, Window
 from django.db.models.functions import RowNumber
@@ -97,13 +98,21 @@ def list_groups(
     For other skills, adds up the failures of runs by the actor and the actor's teams. Administrators get the
     stored figures of all groups. The cost is independent of the number of runs.
     """
-    groups = _filter(ErrorGroup.objects.select_related(*_RELATED), chosen, actor)
+    groups = _filter(ErrorGroup.objects.all(), chosen, actor)
     older = Q(last_seen__lt=after[0]) | Q(last_seen=after[0], uid__lt=after[1]) if after else Q()
-    newest = _newest(groups.filter(older).order_by("-last_seen", "-uid"), actor, limit)
-    rows = [_stored_figures(group) for group in groups.filter(pk__in=newest)]
-    if not actor.is_administrator:
-        chosen_groups = None if chosen == GroupFilter() else groups
-        rows += _of_other_teams(chosen_groups, actor, limit=limit, after=after)
+    ordered = groups.filter(older).order_by("-last_seen", "-uid")
+    related = ErrorGroup.objects.select_related(*_RELATED)
+    if actor.is_administrator:
+        newest = related.filter(pk__in=ordered.values("pk")[:limit])
+        rows = [_stored_figures(group) for group in newest]
+    else:
+        site = ordered.values_list("pk", "skill__team_id")[:_NEWEST_OF_SITE]
+        others = _of_other_teams(None if chosen == GroupFilter() else groups, actor, after)[:limit]
+        read_together(reads_of(site, others))
+        own = _newest_of_teams(ordered, list(site), actor, limit)
+        by_key = related.in_bulk([*own, *(row["group"] for row in others)])
+        rows = [_stored_figures(by_key[key]) for key in own]
+        rows += [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in others]
     rows.sort(key=lambda row: (row[3], row[0].uid), reverse=True)
     return _views(rows[:limit], actor)
 
@@ -224,25 +233,27 @@ def _stored_figures(group: ErrorGroup) -> _Row:
     return group, group.count, group.first_seen, group.last_seen
 
 
-def _newest(ordered: ErrorGroupQuerySet, actor: Actor, limit: int) -> list[int]:
-    """The keys of the first groups whose skills belong to the actor's teams; of all for administrators.
+def _newest_of_teams(
+    ordered: ErrorGroupQuerySet, newest_of_site: Sequence[tuple[int, int]], actor: Actor, limit: int
+) -> list[int]:
+    """The keys of the first groups whose skills belong to the actor's teams.
 
-    They are usually among the newest of the whole site. Only if not, the groups of all skills of the teams
-    are read.
+    They are usually among the newest of the whole site, pairs of a group and the team of its skill. Only if
+    not, the groups of all skills of the teams are read.
     """
-    if actor.is_administrator:
-        return list(ordered.values_list("pk", flat=True)[:limit])
-    rows = list(ordered.values_list("pk", "skill__team_id")[:_NEWEST_OF_SITE])
-    found = [key for key, team in rows if team in actor.team_ids][:limit]
-    if len(found) == limit or len(rows) < _NEWEST_OF_SITE:
+    found = [key for key, team in newest_of_site if team in actor.team_ids][:limit]
+    if len(found) == limit or len(newest_of_site) < _NEWEST_OF_SITE:
         return found
     own = ordered.filter(skill__team_id__in=actor.team_ids)
     return list(own.values_list("pk", flat=True)[:limit])
 
 
 def _of_other_teams(
-    groups: ErrorGroupQuerySet | None, actor: Actor, *, limit: int, after: Position | None
-) -> list[_Row]:
+    groups: ErrorGroupQuerySet | None, actor: Actor, after: Position | None
+) -> QuerySet[FailureCount, Any]:
+    """Figures of the groups of other teams' skills, newest failure first, of runs by the actor or the actor's
+    teams.
+    """
     counts = FailureCount.objects.of_caller_or_team(actor).exclude(group__skill__team_id__in=actor.team_ids)
     if groups is not None:
         counts = counts.filter(group__in=groups.order_by().values("pk"))
@@ -251,10 +262,7 @@ def _of_other_teams(
     )
     if after:
         rows = rows.filter(Q(last__lt=after[0]) | Q(last=after[0], group__uid__lt=after[1]))
-    found = list(rows.order_by("-last", "-group__uid")[:limit])
-    related = ErrorGroup.objects.select_related(*_RELATED)
-    by_key = related.in_bulk([row["group"] for row in found]) if found else {}
-    return [(by_key[row["group"]], row["n"], row["first"], row["last"]) for row in found]
+    return rows.order_by("-last", "-group__uid")
 
 
 def _views(rows: Sequence[_Row], actor: Actor) -> list[GroupView]:

@@ -88,8 +88,10 @@ def test_groups_are_filtered_and_sorted_by_the_last_failure(fail, open_skill, ac
     assert [v.group.resolved_in for v in seen(actor, state="resolved")] == ["2.0.0"]
 
 
+@pytest.mark.parametrize("examined", [1, 500])
 @pytest.mark.parametrize("person", ["alice", "charlie"])
-def test_pages_have_every_group_once(fail, open_skill, actor_of, request, person):
+def test_pages_have_every_group_once(fail, open_skill, actor_of, request, person, examined, monkeypatch):
+    monkeypatch.setattr("worker.failures.groups._NEWEST_OF_SITE", examined)
     user = request.getfixturevalue(person)
     causes = ["one", "two", "three", "four"]
     for cause in (*causes, "one"):

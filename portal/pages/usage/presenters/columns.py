@@ -69,7 +69,7 @@ def days_query(day: date, days: int) -> str:
 def _column(x: int, counted: Sequence[tuple[Series, int]], day: date, query: str) -> ChartColumn:
     """The column at ``x``, with a title such as ``2026-11-20 · Succeeded: 3 · Failed: 1``."""
     texts = [f"{day:%Y-%m-%d}", *(labelled(each.label, count) for each, count in counted)]
-    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10z", query)
+    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10", query)
 
 
 def _bars(x: int, counted: Sequence[tuple[Series, int]], highest: int) -> Iterator[tuple[str, str]]:
@@ -78,4 +78,4 @@ def _bars(x: int, counted: Sequence[tuple[Series, int]], highest: int) -> Iterat
     for each, count in counted:
         tall = max(round(HEIGHT * count / highest), 2)
         bottom -= tall
-        yield each.name, f"M{x + 1} {bottom}h8v{tall}h-8z"
+        yield each.name, f"M{x + 1} {bottom}h8v{tall}h-8"
