@@ -150,7 +150,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "collection.change": _("%(user)s changed the collection %(target)s"),
     "collection.delete": _("%(user)s deleted the collection %(target)s"),
     "canonical.set": _("%(user)s set the canonical skill %(target)s"),
-    "canonical.mirrored": _("%(user)s added a mirror for the canonical skill %(target)s"),
+    "canonical.mirrored": _("%(user)s added the canonical skill %(target)s as a mirror"),
     "canonical.accepted": _("%(user)s accepted a proposed change of the canonical skill %(target)s"),
     "canonical.rejected": _("%(user)s rejected a proposed change of the canonical skill %(target)s"),
     "canonical.unset": _("%(user)s removed the canonical skill %(target)s"),

@@ -6,8 +6,14 @@ IMPORT_NO_SKILL_MD = declare("IMPORT_NO_SKILL_MD", severity="notice")(
     _("Add a SKILL.md if this is a skill; to import nested skills, use the `recursive` option."),
 )
 IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
-    _("This skill was skipped because it is not inside a skills folder."),
-    _("Add the skill's parent folder to the `paths` option, or import with the `recursive` option."),
+    _(
+        "This skill was skipped because it is not directly inside a folder named `skills` or a folder that "
+        "ship.json or the `paths` option lists."
+    ),
+    _(
+        "Move the skill into a folder named `skills`, list its parent folder in ship.json or in the `paths` "
+        "option, or import with the `recursive` option."
+    ),
 )
 IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(
     _("This skills folder is listed in ship.json or in the `paths` option, but it does not exist."),

@@ -25,7 +25,7 @@ from registry.index import postings
 from registry.models import ProposalState, Skill, SkillPhrase, Team
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
-from registry.packages.problems import Problem
+from registry.packages.problems import LazyMessage, Problem, gettext_noop
 from registry.trigger_tests.errors import MODEL_ANSWER_INVALID, MODEL_DISABLED, PHRASE_UNUSABLE
 
 MAX_PER_LANGUAGE = 8  # phrases used from a response
@@ -70,7 +70,9 @@ def request_proposals(skill: Skill, actor: Actor) -> list[str]:
         timeout=min(_TIMEOUT_S, settings.SKILLQUAY_OUTBOUND_SECONDS),
     )
     if answer.status != 200:
-        raise MODEL_ANSWER_INVALID.refusal(reason=f"status {answer.status}")
+        raise MODEL_ANSWER_INVALID.refusal(
+            reason=LazyMessage(gettext_noop("its status is %(status)s"), status=answer.status)
+        )
     return list(_phrases(_content(answer.body)))
 
 
@@ -172,9 +174,9 @@ def _content(body: bytes) -> Mapping[str, object]:
         fenced = _FENCE.match(content)
         found = json.loads(fenced[1] if fenced else content)
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise MODEL_ANSWER_INVALID.refusal(reason="it is not the requested JSON") from None
+        raise MODEL_ANSWER_INVALID.refusal(reason=gettext_noop("it is not the requested JSON")) from None
     if not isinstance(found, dict):
-        raise MODEL_ANSWER_INVALID.refusal(reason="it is not an object")
+        raise MODEL_ANSWER_INVALID.refusal(reason=gettext_noop("it is not an object"))
     return found
 
 

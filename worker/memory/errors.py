@@ -32,6 +32,10 @@ MEMORY_DECIDED = declare("MEMORY_DECIDED", lambda *, state: ..., http=409)(
     _("This proposed memory is no longer waiting for review (%(state)s)."),
     _("Reload the list of proposed memories."),
 )
+MEMORY_OWNER_MISSING = declare("MEMORY_OWNER_MISSING", http=404)(
+    _("`me` has no memories here: you are not signed in, or your access token is limited to one team."),
+    _("Sign in, use an access token without a team, or name a team or a run (`run:ID`) as the owner."),
+)
 MEMORY_FIELD_INVALID = declare("MEMORY_FIELD_INVALID", lambda *, allowed: ...)(
     _("Invalid value; allowed values: %(allowed)s."),
     _("Correct the value; /api/docs/ describes what each field accepts."),

@@ -9,7 +9,7 @@ from registry.identity.errors import FORBIDDEN
 from registry.identity.teams import require_member
 from registry.lookup import skills
 from registry.models import Team
-from worker.memory.errors import MEMORY_DELETED
+from worker.memory.errors import MEMORY_DELETED, MEMORY_OWNER_MISSING
 from worker.memory.owners import Owner
 from worker.memory.store import store
 from worker.models import Memory, Run
@@ -21,11 +21,12 @@ _RUN = "run:"
 def find_owner(name: str, actor: Actor) -> Owner:
     """The owner with this name: ``me``, a team's slug or ``run:<id>``. The owner's ``type`` is empty.
 
-    Raises NOT_FOUND if the actor can't read the owner's memories.
+    Raises NOT_FOUND if the actor can't read the owner's memories, and MEMORY_OWNER_MISSING if ``me`` is not a
+    person.
     """
     if name == "me":
         if actor.user is None or (actor.token and actor.token.team_id):
-            raise NOT_FOUND.refusal(what="memory owner", name=name)
+            raise MEMORY_OWNER_MISSING.refusal()
         return Owner("", user_id=actor.user.pk)
     if name.startswith(_RUN):
         run = Run.objects.readable_by(actor).filter(uid=name.removeprefix(_RUN)).first()

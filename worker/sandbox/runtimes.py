@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from registry.packages.problems import gettext_noop
+from registry.packages.problems import LazyMessage, gettext_noop
 from worker.sandbox.errors import RUNTIME_MISSING
 
 FOLDER = "/runtimes"
@@ -35,8 +35,7 @@ _WITH_MODULES = (
 _FIXES = {
     "bash": gettext_noop("Install bash with the system's package manager."),
     "python": gettext_noop(
-        "An administrator must start the worker with a Python interpreter that exists on the "
-        "worker's host and is executable."
+        "Start the worker with a Python interpreter that exists on the worker's host and is executable."
     ),
     "node": gettext_noop(
         "On the worker's host, run pip install -r requirements.txt in Skillquay's folder, which "
@@ -94,7 +93,7 @@ def require(name: str) -> Runtime:
     """
     found = installed().get(name)
     if found is None:
-        raise RUNTIME_MISSING.refusal(runtime=name, fix=_FIXES[name])
+        raise RUNTIME_MISSING.refusal(runtime=name, fix=LazyMessage(_FIXES[name]))
     return found
 
 

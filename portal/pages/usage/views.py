@@ -41,7 +41,7 @@ _NAMES = {
 _TONES = ("info", "ok", "warn", "bad")
 _USES = tuple(Series(kind, _NAMES[kind], tone) for kind, tone in zip(_KINDS, _TONES, strict=True))
 _WEEK = 7
-_MAX_CALLERS = 10
+_MAX_CALLERS = 8
 _MAX_VERSIONS = 3  # in the tables next to the charts, which show as many
 _VERSIONS_PER_PAGE = 20
 _OUTCOMES = (RunStatus.SUCCEEDED, *FAILED_STATUSES, RunStatus.CANCELLED, RunStatus.REFUSED)

@@ -82,7 +82,7 @@ def test_a_teams_token_has_nothing_of_its_owners_person(remembered, alice, team)
         user=alice, token=Token(owner=alice, team=team, scopes=["read"]), scopes=frozenset({"read"})
     )
     assert found("拿铁", bound) == ["会话总结：拿铁太贵"]
-    assert code(find.find_owner, "me", bound) == "NOT_FOUND"
+    assert code(find.find_owner, "me", bound) == "MEMORY_OWNER_MISSING"
     assert (
         code(find.delete, find.find_memory(Memory.objects.get(owner_type="task").uid, bound), bound)
         == "FORBIDDEN"

@@ -160,6 +160,7 @@ def _refusal(reports: list[TierReport], site: SandboxSettings) -> Refusal:
     reasons += [f"{name}: weaker than SKILLQUAY_SANDBOX_MINIMUM" for name in forbidden]
     fixes = dict.fromkeys(report.fix for report in reports if report.fix)
     fix = " ".join(fixes) or "Run manage.py sandbox_doctor."
+    fix = LazyMessage(fix) if len(fixes) == 1 else fix
     return SANDBOX_UNAVAILABLE.refusal(reason="; ".join(reasons) or "unknown tier", fix=fix)
 
 

@@ -17,7 +17,7 @@ from worker.daily_runs.run_counts import RunCounts, count_runs
 from worker.run_views.statistics import RunDay, VersionStatistics, percentile, sum_durations
 
 _TONES = ("info", "kind-prompt", "kind-tools")  # of the highest versions
-_MAX_LINKED = 12  # releases; more would make the page large
+_MAX_LINKED = 8  # releases; more would make the page large
 _CHARACTER, _MARGIN = 1.8, 0.7  # widths in a label, in percent of the chart's width on phones
 
 
