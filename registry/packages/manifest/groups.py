@@ -227,7 +227,9 @@ def _variables(fields: Fields, name: str) -> tuple[str, ...]:
             accepted.append(variable)
         else:
             fields.note_value(
-                name, found=printable(variable), expected=gettext_noop("a list of environment variables")
+                name,
+                found=printable(variable),
+                expected=gettext_noop("a list of environment variable names, such as API_KEY"),
             )
     return tuple(accepted)
 
