@@ -281,7 +281,7 @@ def database_settings(address: str) -> dict[str, Any]:
             },
         }
     return {
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "registry.core.postgresql",
         "NAME": parts.path.lstrip("/"),
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),

@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
-from django.db import connection
 from django.db.models.signals import post_migrate, pre_migrate
 
 if TYPE_CHECKING:
@@ -62,8 +61,6 @@ class RegistryConfig(AppConfig):
         from registry.uploads import uploads
         from registry.versions.publishing import checks
 
-        if connection.vendor == "postgresql":
-            import_module("registry.core.queries.postgresql").cache_long_statements()
         pre_migrate.connect(install.drop_before_migrate, sender=self)
         post_migrate.connect(install.install_after_migrate, sender=self)
         referenced_digests.connect(_version_digests)

@@ -26,7 +26,7 @@ T = TypeVar("T")
 _VALUES = frozenset({str, int, float, datetime, date})
 _MAX_PLANS = 1000  # of prepared querysets; a plan takes about 10 kB
 _MAX_JOINT_STATEMENTS = 200
-_MAX_PREPARED_PLACEHOLDERS = 200  # as in ``registry.core.queries.postgresql``, which SQLite does not need
+_MAX_PREPARED_PLACEHOLDERS = 200  # as in ``registry.core.postgresql``, which SQLite does not need
 
 
 def insert_rows(

@@ -28,16 +28,3 @@ def test_long_and_short_statements_find_the_same(count):
         sql = sql.replace("%s", "CAST(%s AS text)", 1)
 
     assert bulk.fetch_all(sql, [text, *keys]) == [(key, text) for key in keys]
-
-
-@pytest.mark.django_db
-@pytest.mark.postgresql
-@pytest.mark.row("P5")
-def test_psycopg_parses_a_long_statement_once():
-    from psycopg import _queries
-
-    sql = f"SELECT {' + '.join(['%s'] * 100)} /* {'long ' * 2000} */"
-    bulk.fetch_all(sql, [1] * 100)
-    before = _queries._query2pg_client.cache_info().hits
-    assert bulk.fetch_all(sql, [2] * 100) == [(200,)]
-    assert _queries._query2pg_client.cache_info().hits == before + 1

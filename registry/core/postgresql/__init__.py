@@ -1,0 +1,1 @@
+"""Django's PostgreSQL backend with less work per request and statement. See DATABASES."""
