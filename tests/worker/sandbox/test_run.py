@@ -361,7 +361,7 @@ def test_no_tier_means_refusal_with_the_kernels_word_and_the_fix(package, job_di
         run(Job(("true",), package, job_dir))
     assert refused.value.code == "SANDBOX_UNAVAILABLE"
     assert "no permission" in refused.value.problems[0].message()
-    assert refused.value.problems[0].remedy() == "Allow it."
+    assert refused.value.problems[0].remedy().endswith(": Allow it.")
 
 
 def test_a_site_may_forbid_weaker_tiers(package, job_dir, monkeypatch):
