@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend with less work per request and statement. See DATABASES."""
+"""Django's PostgreSQL backend, with which psycopg parses long statements once. See DATABASES."""

@@ -1,8 +1,6 @@
 """The module in which Django looks for a backend."""
 
-import select
-
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql.base import DatabaseWrapper as DatabaseWrapper
 from psycopg import _queries
 
 MAX_STATEMENT_BYTES = 65_536
@@ -13,22 +11,3 @@ MAX_PLACEHOLDERS = 200
 # of psycopg ignores them.
 _queries.MAX_CACHED_STATEMENT_LENGTH = MAX_STATEMENT_BYTES
 _queries.MAX_CACHED_STATEMENT_PARAMS = MAX_PLACEHOLDERS
-
-
-class PostgreSQLConnection(base.DatabaseWrapper):
-    def is_usable(self) -> bool:
-        """Whether the connection works. Asks the database only after an error or if something was received,
-        such as the end of the connection. Django asks before the first statement of each request.
-        """
-        if self.connection is None or self.errors_occurred or _has_received(self.connection.pgconn.socket):
-            return bool(super().is_usable())
-        return not self.connection.closed
-
-
-def _has_received(socket: int) -> bool:
-    poll = select.poll()
-    poll.register(socket, select.POLLIN)
-    return bool(poll.poll(0))
-
-
-DatabaseWrapper = PostgreSQLConnection  # the name that Django looks for
