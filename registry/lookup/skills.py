@@ -36,6 +36,8 @@ def find_skill(label: str, actor: Actor) -> Skill:
     of a canonical skill can't be used. Raises NAME_AMBIGUOUS for a bare slug that several of the actor's
     teams, or only other teams, use.
     """
+    if "\0" in label:  # which PostgreSQL refuses
+        raise NOT_FOUND.refusal(what="skill", name=label.replace("\0", ""))
     if label.startswith(canonical_canonical.PREFIX):
         return _find_canonical(label.removeprefix(canonical_canonical.PREFIX), actor)
     team, slash, slug = label.rpartition("/")
