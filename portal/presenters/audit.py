@@ -24,7 +24,7 @@ _MAX_DETAILS = 6  # number of details per row
 HOME_SENTENCES: dict[str, str | Promise] = {
     "version.publish": _("%(user)s published %(target)s"),
     "version.yank": _("%(user)s yanked %(target)s"),
-    "version.unyank": _("%(user)s restored %(target)s"),
+    "version.unyank": _("%(user)s undid the yank of %(target)s"),
     "version.hold": _("%(target)s was held for review"),
     "version.review": _("%(user)s reviewed %(target)s"),
     "version.purge": _("%(user)s purged %(target)s"),

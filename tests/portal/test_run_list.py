@@ -1,4 +1,4 @@
-"""Filters with counts, chart and CSV of the list of runs."""
+"""The list of runs: rows, filters with counts, chart, CSV and actions."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from django.utils import timezone
 from portal.pages.runs.forms import run_filter
 from portal.pages.runs.presenters import run_rows
 from portal.pages.runs.presenters.run_rows import CSV_COLUMNS
+from portal.pages.runs.views.run_list import PAGE
 from portal.presenters.charts import dots
 from registry.models import Skill
 from tests.architecture.sources import ROOT
 from tests.checks import not_none
 from tests.factories.runs import make_past_run, make_run
 from tests.factories.skills import publish_files
-from tests.pages import part, parts, select
+from tests.pages import messages, part, parts, select
 from worker.models import Run
 
 pytestmark = [pytest.mark.django_db, pytest.mark.row("P5", "P8")]
@@ -234,3 +235,140 @@ def test_filters_count_statuses_periods_and_callers_in_groups(browse, bob, alice
     assert _count(_options(page, "status"), "failure") == 0
     page = browse(bob).get("/runs/?status=failure&caller=people")
     assert [_count(_options(page, "caller"), value) for value in ("me", "people", "agents")] == [0, 1, 0]
+
+
+def test_list_shows_inputs_outcome_and_times_and_filters_by_its_address(browse, bob, public, team):
+    good = make_run(public.latest, bob, team)
+    bad = make_run(
+        public.latest, bob, team, status="failed", failure_code="DATA_NOT_FOUND", message="No rows."
+    )
+    client = browse(bob)
+    page = client.get("/runs/").content.decode()
+    for text in ("report · city=北京 · days=7", "Seven days read.", "No rows.", "DATA_NOT_FOUND"):
+        assert text in page
+    for query, shown, hidden in (
+        ("status=failed", bad, good),
+        ("failure_code=data_not_found", bad, good),
+        ("status=succeeded&caller=me&since=1h", good, bad),
+        ("status=failure", bad, good),
+    ):
+        page = client.get(f"/runs/?{query}").content.decode()
+        assert shown.uid in page
+        assert hidden.uid not in page
+    assert part(client.get("/runs/?skill=docs/other"), "empty")["state"] == "filtered"
+    assert client.get("/runs/?status=nonsense&since=x&caller=%00").status_code == 200
+
+
+def test_a_skills_runs_count_its_failure_codes(browse, bob, public, team):
+    for _ in range(3):
+        make_run(public.latest, bob, team, status="failed", failure_code="MISSING_PARAM")
+    page = browse(bob).get("/skills/docs/kind-review/runs/")
+    [option] = select(page, "option", value="MISSING_PARAM")
+    assert "(3)" in option
+
+
+def test_lists_filter_by_version_and_request_id(browse, bob, charlie, public, team):
+    old = make_run(public.latest, bob, team, version_number="0.9.0")
+    new = make_run(public.latest, bob, team, request_id="request-2")
+    hidden = make_run(public.latest, charlie, None, request_id="request-2")
+    client = browse(bob)
+    for path in ("/runs/", f"/skills/{public}/runs/"):
+        for query, shown in {"version=0.9.0": old, "request_id=request-2": new}.items():
+            page = client.get(f"{path}?{query}").text
+            assert [run.uid in page for run in (old, new, hidden)] == [shown == old, shown == new, False]
+    page = client.get(f"/skills/{public}/runs/").text
+    versions = [cell.text.strip() for cell in parts(page, "version")]
+    assert versions == [hidden.version_number, new.version_number, "0.9.0"]
+    assert 'name="request_id"' not in page
+
+
+@pytest.mark.row("P5", "P8")
+def test_lists_refuse_unknown_filters_and_link_to_the_known_ones(browse, bob, public, team):
+    run = make_run(public.latest, bob, team)
+    client = browse(bob)
+    for path in ("/runs/", f"/skills/{public}/runs/"):
+        page = client.get(f"{path}?version=0.9.0&versoin=1&status=failed&format=csv")
+        assert page.status_code == 400
+        assert run.uid not in page.text
+        assert 'data-code="QUERY_UNKNOWN"' in page.text
+        assert "?version=0.9.0&amp;status=failed&amp;format=csv" in page.text
+    assert client.get(f"/skills/{public}/runs/?skill=docs/other").status_code == 400
+
+
+def test_list_shows_the_cause_of_a_failure(browse, bob, public, team):
+    cause = {"type": "ValueError", "message": "no column 'date'", "file": "scripts/a.py", "line": 3}
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED"}
+    make_run(public.latest, bob, team, message="the script ended with exit code 1", cause=cause, **failed)
+    page = browse(bob).get("/runs/").text
+    assert "ValueError: no column &#x27;date&#x27;" in page
+    assert "exit code 1" not in page
+
+
+def test_long_lists_continue_with_older_runs(browse, bob, public, team):
+    runs = [make_run(public.latest, bob, team, request_id=str(n)) for n in range(PAGE + 3)]
+    client = browse(bob)
+    page = client.get("/runs/?caller=me").content.decode()
+    assert runs[-1].uid in page
+    assert page.count('class="dot ') == PAGE
+    older = page.split('rel="next" href="')[1].split('"')[0].replace("&amp;", "&")
+    assert "caller=me" in older
+    rest = client.get(f"/runs/{older}").content.decode()
+    assert runs[0].uid in rest
+    assert runs[-1].uid not in rest
+
+
+def test_empty_list_names_the_first_step(browse, bob):
+    empty = part(browse(bob).get("/runs/"), "empty", state="none")
+    assert [link["href"] for link in empty.tags("a")] == ["/skills/"]
+    assert browse().get("/runs/").status_code == 302
+
+
+def test_filters_count_the_values_of_the_newest_runs(browse, bob, public, team):
+    make_run(public.latest, bob, team, version_number="0.9.0", token_name="agent")
+    make_run(public.latest, bob, team, status="failed", failure_code="TIMEOUT")
+    client = browse(bob)
+    for query, uids in {
+        "caller=agents": 1,
+        "caller=people": 1,
+        "caller=bob": 2,
+        "team=docs": 2,
+        "team=x": 0,
+    }.items():
+        assert len(parts(client.get(f"/runs/?{query}"), "run")) == uids
+    [select_version] = select(client.get("/runs/?version=7.0.0"), "select", name="version")
+    values = [option["value"] for option in select_version.tags("option")]
+    assert sorted(values) == ["", public.latest.number, "0.9.0", "7.0.0"]
+    assert "0.9.0 (1)" in select_version
+
+
+def test_list_as_csv_has_causes_only_of_readable_runs(browse, bob, charlie, public, team):
+    cause = {"type": "ValueError", "message": "bad row", "file": "", "line": None}
+    failed = {"status": "failed", "failure_code": "SCRIPT_FAILED", "cause": cause}
+    make_run(public.latest, bob, team, token_name="=cmd()", **failed)
+    make_run(public.latest, charlie, charlie.memberships.get().team, **failed)
+    answer = browse(bob).get("/runs/?format=csv&status=failed")
+    text = b"".join(answer.streaming_content).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert answer["Content-Disposition"].startswith("attachment")
+    assert tuple(rows[0]) == CSV_COLUMNS
+    assert [row["cause"] for row in rows] == ["", "ValueError: bad row"]
+    assert rows[1]["token"] == "'=cmd()"
+
+
+def test_selected_runs_are_cancelled_and_failures_reported(browse, bob, charlie, public, team):
+    queued = {"status": "queued", "started_at": None, "finished_at": None, "attempt": 0}
+    waiting, ended = make_run(public.latest, bob, team, **queued), make_run(public.latest, bob, team)
+    theirs = make_run(public.latest, charlie, charlie.memberships.get().team, **queued)
+    sent = {"action": "cancel", "run": [waiting.uid, ended.uid, theirs.uid], "next": "/runs/?status=failed"}
+    answer = browse(bob).post("/runs/actions/", sent, follow=True)
+    assert answer.redirect_chain[0][0] == "/runs/?status=failed"
+    assert messages(answer) == ["success", "error"]
+    for run, status in ((waiting, "cancelled"), (ended, "succeeded"), (theirs, "queued")):
+        run.refresh_from_db()
+        assert run.status == status
+    answer = browse(bob).post("/runs/actions/", {"action": "compare", "run": [waiting.uid, ended.uid]})
+    first, second = sorted((waiting.uid, ended.uid))
+    assert answer["Location"] == f"/runs/compare/?run={first}&run={second}"
+    assert browse(bob).post("/runs/actions/", {"action": "stop", "run": [waiting.uid]}).status_code == 400
+    answer = browse(bob).post("/runs/actions/", {"action": "cancel", "next": "https://evil.example/"})
+    assert answer["Location"] == "/runs/"

@@ -1,32 +1,31 @@
-"""The orders of the catalog as sequences, which count skills by the stored counts."""
+"""The orders of the catalog: how many skills there are, by the stored counts, and which are on a page."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any, overload
+from collections.abc import Iterable
+from typing import Any
 
 from django.db.models import QuerySet
 
-from registry.core.sql import Reads, Rows, evaluate, next_power_of_two, prepared, read
+from registry.core.sql import Reads, Rows, evaluate, next_power_of_two, prepared
 from registry.identity.actors import Actor
 from registry.models import Skill
 from registry.search.facets import count_searchable
 from registry.search.query import Filters
-from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, load_listed, rank
+from registry.usage.scores import BEST_FIRST, UsedSkill, best_used, rank
 
 _MIN_RANKED = 32  # more than a page
 _MAX_RANKED = 2_000  # up to this place, the used skills are ranked before they are counted
 
 
-class _Skills(Sequence[Skill]):
+class _Order:
     def __init__(self, actor: Actor, filters: Filters) -> None:
         self._of = actor, filters
-        self._length: int | None = None
+        self.length = 0  # number of skills, once ``load`` has read it
 
     def load(self) -> Reads[None]:
-        """Reads the length, and what the first page needs. Without it, they are read when they are used."""
-        actor, filters = self._of
-        count = count_searchable(filters, actor)
+        """Reads the length, and what the first page needs."""
+        count = count_searchable(self._of[1], self._of[0])
         yield (count, *self._first())
-        self._length = next(iter(count), 0) or 0
+        self.length = next(iter(count), 0) or 0
 
     def _first(self) -> Iterable[Rows[Any]]:
         return ()
@@ -35,23 +34,8 @@ class _Skills(Sequence[Skill]):
         """The primary keys of the skills at these positions."""
         raise NotImplementedError
 
-    def __len__(self) -> int:
-        if self._length is None:
-            read(self.load())
-        return self._length or 0
 
-    @overload
-    def __getitem__(self, index: int) -> Skill: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Skill]: ...
-    def __getitem__(self, index: int | slice) -> Skill | list[Skill]:
-        if isinstance(index, int):
-            return self[index : index + 1][0]
-        start, stop, _ = index.indices(len(self))
-        return load_listed(self.keys(start, stop))
-
-
-class NewestSkills(_Skills):
+class NewestSkills(_Order):
     """Skills by the date of their latest version, the newest first."""
 
     def keys(self, start: int, stop: int) -> list[int]:
@@ -60,7 +44,7 @@ class NewestSkills(_Skills):
         return list(rows.order_by("-latest_id")[start:stop])  # version keys rise with time, and have an index
 
 
-class SkillsByScore(_Skills):
+class SkillsByScore(_Order):
     """Used skills by current score, then unused ones by the date of their latest version."""
 
     def _first(self) -> Iterable[Rows[Any]]:

@@ -75,22 +75,22 @@ def page(request: ActorRequest) -> HttpResponse:
 
 
 def _browse(request: ActorRequest, query: CatalogQuery) -> tuple[dict[str, Any], Facets]:
-    """The context of the catalog without a search and the counts of its filters, read with two statements."""
+    """The context of the catalog without a search and the counts of its filters."""
     actor = request.actor
-    skills = (NewestSkills if query.sort == "newest" else SkillsByScore)(actor, query.filters)
+    order = (NewestSkills if query.sort == "newest" else SkillsByScore)(actor, query.filters)
     _loaded, facet_counts, counts = read_together(
-        skills.load(),
+        order.load(),
         facets.reads("", query.filters, actor, limit=VALUES_SHOWN, names=(*TITLES,)),
         navigation_counts.reads(actor),
     )
-    places = Paginator(range(len(skills)), PAGE).get_page(request.GET.get("page"))
-    keys = skills.keys(max(places.start_index() - 1, 0), places.end_index())
+    places = Paginator(range(order.length), PAGE).get_page(request.GET.get("page"))
+    keys = order.keys(max(places.start_index() - 1, 0), places.end_index())
     listed, facts = load_with_facts(keys, actor)
     shown = {
         "page": places,
         "listed": listed,
         "facts": facts,
-        "others": len(skills),
+        "others": order.length,
         "answer": MatcherAnswer(),
     }
     return counts | shown, facet_counts

@@ -88,7 +88,7 @@ def _unsafe_reason(path: str, parts: list[str]) -> str:
     if re.match(r"[A-Za-z]:", path):
         return gettext_noop("it contains a drive letter")
     if ".." in parts:
-        return gettext_noop("it contains ..")
+        return gettext_noop('it contains a ".." part')
     if "" in parts or "." in parts:
         return gettext_noop("it contains a part that is empty or a single dot")
     return ""

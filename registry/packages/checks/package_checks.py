@@ -38,7 +38,7 @@ _REQUIRED = {
     "description": gettext_noop("what the skill does and when to use it"),
     "version": gettext_noop("MAJOR.MINOR.PATCH"),
     "type": gettext_noop("one of direct, service, distributed, static, preprocessor, internal"),
-    "capabilities": gettext_noop("a list of the skill's capabilities"),
+    "capabilities": gettext_noop("a list of short names for what the skill can do, such as query_weather"),
     "tags": gettext_noop("a list of tags"),
     "triggers": gettext_noop("fields such as intents, phrases, event_types and priority"),
     "input_schema": gettext_noop("a JSON Schema"),
