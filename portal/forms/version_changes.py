@@ -23,7 +23,7 @@ class VisibilityForm(forms.Form):
 
 
 class YankForm(forms.Form):
-    reason = _reason(_("Shown to everyone who has pinned this version."))
+    reason = _reason(_("Shown to everyone who can see this version."))
 
 
 class DeprecateVersionForm(forms.Form):
@@ -34,7 +34,7 @@ class DeprecateVersionForm(forms.Form):
 class DeprecateSkillForm(forms.Form):
     reason = _reason(_("The reason, and what to use instead."))
     successor = forms.CharField(
-        label=_("Replacement skill"), max_length=130, required=False, help_text=_("Format: team/slug.")
+        label=_("Replacement skill"), max_length=130, required=False, help_text=_("Format: team/skill.")
     )
 
 
@@ -58,7 +58,7 @@ class RenameForm(TeamChoiceForm):
 
 
 class MergeForm(forms.Form):
-    into = forms.CharField(label=_("Merge into"), max_length=130, help_text=_("Format: team/slug."))
+    into = forms.CharField(label=_("Merge into"), max_length=130, help_text=_("Format: team/skill."))
 
 
 class PurgeForm(forms.Form):

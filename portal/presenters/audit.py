@@ -52,7 +52,7 @@ HOME_SENTENCES: dict[str, str | Promise] = {
     "secret.set": _("%(user)s set the secret %(target)s"),
     "secret.grant": _("%(user)s granted the secret %(target)s to a skill"),
     "import.cancel": _("%(user)s cancelled the import from %(target)s"),
-    "import.request": _("%(user)s imported skills from %(target)s"),
+    "import.request": _("%(user)s started an import from %(target)s"),
     "source.add": _("%(user)s added the source %(target)s"),
 }
 SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
@@ -89,17 +89,17 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "secret.remove": _("%(user)s removed the secret %(target)s"),
     "source.remove": _("%(user)s removed the source %(target)s"),
     "subscription.add": _("%(user)s subscribed the team to the skills of %(target)s"),
-    "subscription.remove": _("%(user)s ended the subscription to %(target)s"),
+    "subscription.remove": _("%(user)s ended the team's subscription to the skills of %(target)s"),
     "event.subscribe": _("%(user)s changed whether events start %(target)s"),
     "event.unsubscribe": _("%(user)s stopped events from starting %(target)s"),
     "webhook.create": _("%(user)s created the webhook %(target)s"),
-    "webhook.rotate": _("%(user)s replaced the secret of the webhook %(target)s"),
+    "webhook.rotate": _("%(user)s rotated the secret of the webhook %(target)s"),
     "webhook.delete": _("%(user)s deleted the webhook %(target)s"),
-    "notification.create": _("%(user)s added a subscription to notifications"),
+    "notification.create": _("%(user)s added a notification subscription"),
     "notification.edit": _("%(user)s changed a notification subscription"),
-    "notification.delete": _("%(user)s deleted a subscription to notifications"),
+    "notification.delete": _("%(user)s deleted a notification subscription"),
     "memory.delete": _("%(user)s deleted a memory"),
-    "memory.delete_all": _("%(user)s deleted everything that skills remembered about one person"),
+    "memory.delete_all": _("%(user)s deleted all memories of one user or one run"),
     "memory.restore": _("%(user)s restored a memory"),
     "memory.restore_all": _("%(user)s restored memories that they had deleted (number: %(target)s)"),
     "phrase.accept": _("%(user)s accepted a trigger phrase for %(target)s"),
@@ -116,7 +116,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "user.change_service": _("%(user)s changed the role of the service account %(target)s"),
     "user.create": _("%(user)s created the user %(target)s"),
     "user.invite": _("%(user)s invited %(target)s"),
-    "user.uninvite": _("%(user)s revoked the invitation of %(target)s"),
+    "user.uninvite": _("%(user)s revoked the invitation for %(target)s"),
     "user.deactivate": _("%(user)s deactivated the user %(target)s"),
     "user.reactivate": _("%(user)s reactivated the user %(target)s"),
     "user.administrator": _("%(user)s changed the administrator rights of %(target)s"),
@@ -144,16 +144,16 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "version.run_cases": _("%(user)s ran the test cases of %(target)s"),
     "version.choose_runtime": _("%(user)s changed the runtime of %(target)s"),
     "version.cancel_dependencies": _("%(user)s cancelled the dependency builds of %(target)s"),
-    "version.build_dependencies": _("%(user)s built the dependencies of %(target)s"),
+    "version.build_dependencies": _("%(user)s started the dependency builds of %(target)s"),
     "install_link.create": _("%(user)s created an install link for %(name)s"),
     "collection.create": _("%(user)s created the collection %(target)s"),
     "collection.change": _("%(user)s changed the collection %(target)s"),
     "collection.delete": _("%(user)s deleted the collection %(target)s"),
-    "canonical.set": _("%(user)s set the canonical skill %(target)s"),
-    "canonical.mirrored": _("%(user)s added the canonical skill %(target)s as a mirror"),
+    "canonical.set": _("%(user)s pinned the canonical name %(target)s to a version"),
+    "canonical.mirrored": _("%(user)s added the mirrored canonical skill %(target)s"),
     "canonical.accepted": _("%(user)s accepted a proposed change of the canonical skill %(target)s"),
     "canonical.rejected": _("%(user)s rejected a proposed change of the canonical skill %(target)s"),
-    "canonical.unset": _("%(user)s removed the canonical skill %(target)s"),
+    "canonical.unset": _("%(user)s removed the canonical name %(target)s"),
     "finding.suppress": _("%(user)s suppressed a finding in %(target)s"),
     "finding.unsuppress": _("%(user)s ended the suppression of a finding in %(target)s"),
     "glossary.add": _("%(user)s added the glossary entry %(target)s"),
@@ -295,9 +295,9 @@ def _target_of(entry: AuditEntry, found: AuditObject | None) -> str:
     selected = detail.get("runs", 0) if entry.action == "run_batch.create" else 0
     named = found or AuditObject(detail.get("name") or detail.get("skill") or "", selected)
     if kind == "run-batch" and not named.number:
-        return _("the run batch %(uid)s") % {"uid": entry.target}
+        return _("the batch action %(uid)s") % {"uid": entry.target}
     if kind == "run-batch":
-        text = ngettext("a batch of %(n)s run", "a batch of %(n)s runs", named.number)
+        text = ngettext("a batch action on %(n)s run", "a batch action on %(n)s runs", named.number)
         return text % {"n": named.number}
     if kind == "run" and named.number:
         return _("run #%(number)s of %(skill)s") % {"number": named.number, "skill": named.name}

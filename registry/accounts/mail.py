@@ -32,10 +32,10 @@ class SignInChange(Enum):
     )
     CODES = gettext_lazy("New recovery codes were created for your account %(name)s.")
     LINKED = gettext_lazy(
-        "An account at another organization was linked to your account %(name)s and can now be "
-        "used to sign in."
+        "An account at an identity provider was linked to your account %(name)s "
+        "and can now be used to sign in."
     )
-    UNLINKED = gettext_lazy("An account at another organization was unlinked from your account %(name)s.")
+    UNLINKED = gettext_lazy("An account at an identity provider was unlinked from your account %(name)s.")
 
 
 def is_configured() -> bool:
@@ -47,7 +47,7 @@ def send_invitation(address: str, url: str) -> bool:
     """Mails an invitation and returns whether the mail server accepted it. Returns False without an address
     or a mail server.
     """
-    text = _("You were invited to Skillquay. Create your account with this link, which works once:")
+    text = _("You were invited to Skillquay. Accept the invitation with this link, which works once:")
     return bool(address) and _send([_message(address, _("Invitation to Skillquay"), text, url)])
 
 
@@ -71,7 +71,9 @@ def send_sign_up(address: str, url: str, usernames: Iterable[str]) -> None:
     """
     known = ", ".join(usernames)
     if known:
-        text = _("You already have an account with the user name %(names)s. Sign in here:") % {"names": known}
+        text = _("This address already has an account. User name: %(names)s. Sign in here:") % {
+            "names": known
+        }
     else:
         text = _("Create your Skillquay account with this link. It works once and expires after a day:")
     _send_later([_message(address, _("Your Skillquay account"), text, url)])
@@ -81,7 +83,7 @@ def send_notice(user: User, change: SignInChange) -> None:
     """Mails the user that a sign-in method changed. Sends the mail in a thread after the commit."""
     if not user.email:
         return
-    advice = _("If this wasn't you, change your password and end all other sessions here:")
+    advice = _("If this wasn't you, change your password, then end all other sessions here:")
     text = f"{change.value % {'name': user.username}}\n\n{advice}\n\n{absolute_url('/account/sessions/')}\n"
     message = EmailMessage(_("Your Skillquay account was changed"), text, to=[user.email])
     transaction.on_commit(lambda: _send_later([message]))

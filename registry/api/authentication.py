@@ -50,9 +50,9 @@ class SessionAuthentication(BaseAuthentication):
         if actor.user is None:
             return None
         if actor.user.must_change_password:
-            raise FORBIDDEN.refusal(action="use the API while you still have a one-time password")
+            raise FORBIDDEN.refusal(action="use the API before you change your one-time password")
         if second_factors.is_missing(actor.user):
-            raise FORBIDDEN.refusal(action="use the API without a second factor")
+            raise FORBIDDEN.refusal(action="use the API before you add a second factor")
         _enforce_csrf(inner)
         return actor.user, None
 

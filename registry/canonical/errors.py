@@ -10,11 +10,17 @@ CANONICAL_PRIVATE = declare("CANONICAL_PRIVATE", lambda *, skill: ..., http=409)
 )
 CANONICAL_SLUG = declare("CANONICAL_SLUG", lambda *, skill, slug: ...)(
     _("Can't use %(skill)s for the canonical name %(slug)s: the skill has a different short name."),
-    _("Choose a skill with the same slug as the canonical name."),
+    _("Choose a skill with the same short name as the canonical name."),
 )
 CANONICAL_MIRROR_NAME = declare("CANONICAL_MIRROR_NAME", lambda *, skill, slug: ..., severity="warning")(
-    _("Can't propose a change: the mirror contains the skill %(skill)s, not a skill with the slug %(slug)s."),
-    _("Correct `name` in the mirrored SKILL.md, or create a mirror of this address under the skill's slug."),
+    _(
+        "Can't propose updates from the mirror: it contains the skill %(skill)s, "
+        "not a skill with the short name %(slug)s."
+    ),
+    _(
+        "Correct `name` in the mirrored SKILL.md, or create another mirror of "
+        "this address under the mirrored skill's own short name."
+    ),
 )
 CANONICAL_YANKED = declare("CANONICAL_YANKED", lambda *, version, reason: ..., http=409)(
     _("%(version)s was yanked: %(reason)s"), _("Choose another version.")

@@ -8,10 +8,10 @@ NOT_FOUND = declare("NOT_FOUND", lambda *, what, name: ..., http=404)(
     _("Check the spelling, and sign in with an account that has access."),
 )
 SLUG_INVALID = declare("SLUG_INVALID", lambda *, slug: ...)(
-    _("%(slug)s is not a valid short name."),
+    _("“%(slug)s” is not a valid short name."),
     _(
-        "Use up to 64 lowercase letters, digits and hyphens (not two in a row); words "
-        "such as new and settings are reserved."
+        "Use up to 64 lowercase letters, digits and single hyphens, with no "
+        "hyphen at the start or end; words such as new and settings are reserved."
     ),
 )
 TEXT_INVALID = declare("TEXT_INVALID", lambda *, field, most: ...)(
@@ -42,6 +42,9 @@ UPLOAD_EMPTY = declare("UPLOAD_EMPTY", http=400)(
     ),
 )
 SECRET_UNREADABLE = declare("SECRET_UNREADABLE", http=503)(
-    _("Can't decrypt the webhook's signing secret: SKILLQUAY_SECRET_KEY has changed."),
-    _("Rotate the webhook's secret, or ask an administrator to restore the previous SKILLQUAY_SECRET_KEY."),
+    _("Can't decrypt a stored secret: SKILLQUAY_SECRET_KEY has changed."),
+    _(
+        "Ask an administrator to restore the previous SKILLQUAY_SECRET_KEY; for "
+        "a webhook, you can rotate its secret instead."
+    ),
 )

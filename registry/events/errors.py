@@ -2,7 +2,7 @@ from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
 
 EVENT_TEAM_REQUIRED = declare("EVENT_TEAM_REQUIRED", lambda *, teams: ...)(
-    _("`team` is required: you belong to several teams or to none (%(teams)s)."),
+    _("`team` is required, because you don't belong to exactly one team. Your teams: %(teams)s."),
     _("Name the team that receives the event."),
 )
 EVENT_ID_INVALID = declare("EVENT_ID_INVALID")(
@@ -24,7 +24,10 @@ EVENTS_TOO_MANY = declare("EVENTS_TOO_MANY", lambda *, limit: ..., http=429, ret
     _("Try again in a minute, or ask an administrator to raise SKILLQUAY_EVENTS_PER_MINUTE."),
 )
 EVENT_NOT_PROPOSED = declare("EVENT_NOT_PROPOSED", lambda *, skill: ..., http=409)(
-    _("This event does not propose %(skill)s, or has already started it."),
+    _(
+        "Can't start %(skill)s from this event: the event did not match the "
+        "skill, or the skill was already started."
+    ),
     _("Get the event again to see its current state."),
 )
 EVENT_UNDECLARED = declare("EVENT_UNDECLARED", lambda *, skill, type, known: ...)(

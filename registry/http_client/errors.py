@@ -13,7 +13,7 @@ OUTBOUND_REFUSED = declare("OUTBOUND_REFUSED", lambda *, host: ...)(
     _("Ask an administrator to add the address to SKILLQUAY_OUTBOUND_ALLOW."),
 )
 OUTBOUND_FAILED = declare("OUTBOUND_FAILED", lambda *, host, reason: ..., http=502, retryable=True)(
-    _("Can't reach %(host)s: %(reason)s."), _("Check the address and try again later.")
+    _("The request to %(host)s failed: %(reason)s."), _("Check the address and try again later.")
 )
 OUTBOUND_TIMEOUT = declare("OUTBOUND_TIMEOUT", lambda *, host, seconds: ..., http=504, retryable=True)(
     _("%(host)s did not send a complete response within %(seconds)s seconds."), _("Try again later.")

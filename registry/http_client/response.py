@@ -93,7 +93,7 @@ def network_refusal(target: Target, deadline: Deadline, error: Exception) -> Ref
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return gettext_noop("its certificate is not valid for this host")
+        return gettext_noop("its TLS certificate is invalid or not trusted")
     if isinstance(error, ssl.SSLError):
         return gettext_noop("the TLS connection failed")
     if isinstance(error, HTTPError | HTTPException | ValueError):

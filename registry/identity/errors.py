@@ -6,8 +6,8 @@ from registry.packages.problems import gettext_noop as _
 FORBIDDEN = declare("FORBIDDEN", lambda *, action: ..., http=403)(
     _("You don't have permission for this action: %(action)s."),
     _(
-        "Ask a team owner for a role with this permission (see docs/reference/permissions.md), or "
-        "sign in if you used an access token."
+        "Ask a team owner or an administrator for this permission (see "
+        "docs/reference/permissions.md), or sign in if you used an access token."
     ),
 )
 SIGN_IN_REQUIRED = declare("SIGN_IN_REQUIRED", http=401)(
@@ -31,8 +31,9 @@ TOKEN_EXPIRY_INVALID = declare("TOKEN_EXPIRY_INVALID")(
 TOKEN_LIMIT_EXCEEDED = declare("TOKEN_LIMIT_EXCEEDED", lambda *, field: ..., http=403)(
     _("An access token can't create or rotate a token that has more access than itself (field: %(field)s)."),
     _(
-        "Stay within the scopes, the expiry date and the team of the token that you are using, "
-        "or sign in to manage tokens."
+        "Stay within the scopes, the expiry date and the team of the token that "
+        "you are using. If the field is `rules`, or you need more access, sign "
+        "in to manage tokens."
     ),
 )
 SERVICE_ACCOUNT_IN_SHELL = declare("SERVICE_ACCOUNT_IN_SHELL", lambda *, user: ..., http=403)(

@@ -25,7 +25,7 @@ IMPORT_SETTINGS = declare("IMPORT_SETTINGS", severity="notice")(
 )
 IMPORT_NO_FOLDER = declare("IMPORT_NO_FOLDER", severity="notice")(
     _("This file was skipped because a skill in this location must be a folder."),
-    _("Move the file into its own folder as SKILL.md, or into commands/."),
+    _("Put the file into a folder of its own and name it SKILL.md, or move it to commands/."),
 )
 IMPORT_HIDDEN = declare("IMPORT_HIDDEN", severity="notice")(
     _("This folder was skipped because its name starts with a dot."),
@@ -41,7 +41,11 @@ IMPORT_LINK_BROKEN = declare("IMPORT_LINK_BROKEN", severity="notice")(
 )
 IMPORT_OUTSIDE = declare("IMPORT_OUTSIDE", severity="notice")(
     _("This path was skipped because it points outside the imported folder."),
-    _("If this is intended, ask an administrator to import the folder with the `allow_external` option."),
+    _(
+        "Move the target into the imported folder. If the source is a folder on "
+        "the server, an administrator can instead import it with the "
+        "`allow_external` option."
+    ),
 )
 IMPORT_SAME_FILE = declare("IMPORT_SAME_FILE", lambda *, other: ..., severity="notice")(
     _("This path and %(other)s lead to the same SKILL.md file."),
@@ -63,7 +67,7 @@ IMPORT_CLASH = declare("IMPORT_CLASH", lambda *, other, skill: ...)(
     _("Rename or remove one of the two skills."),
 )
 IMPORT_NOT_A_SKILL = declare("IMPORT_NOT_A_SKILL", lambda *, name: ..., severity="notice")(
-    _("%(name)s was skipped because it is a module, test or text file."),
+    _("%(name)s was skipped because its name marks it as a module, test or text file."),
     _("If the file is a skill, rename it; names such as README.md, conftest.py or test_*.py are skipped."),
 )
 IMPORT_ENTRY_MISSING = declare("IMPORT_ENTRY_MISSING", lambda *, entry: ..., severity="notice")(

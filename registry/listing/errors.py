@@ -7,5 +7,5 @@ LOAD_NAME_MISSING = declare("LOAD_NAME_MISSING")(
 )
 LOAD_NOT_FOUND = declare("LOAD_NOT_FOUND", lambda *, name: ..., http=404)(
     _("Skill not found: %(name)s"),
-    _("Send a name that `skills_list` returned, or team/slug for a skill of another team."),
+    _("Send a name that `skills_list` returned, or team/skill for a skill of another team."),
 )

@@ -4,16 +4,16 @@ from registry.packages.problems import gettext_noop as _
 CANONICAL_UNAVAILABLE = declare("CANONICAL_UNAVAILABLE", lambda *, name, reason: ..., http=409)(
     _("%(name)s is unavailable: %(reason)s."),
     _(
-        "Request another skill as team/slug, or ask an administrator to point this canonical name "
-        "to another version."
+        "Request another skill as team/skill, or ask an administrator to point "
+        "this canonical name to another version."
     ),
 )
 NAME_AMBIGUOUS = declare("NAME_AMBIGUOUS", lambda *, name, candidates: ..., http=409)(
     _("%(name)s is ambiguous without a team; candidates: %(candidates)s."),
-    _("Include the team, as in team/slug."),
+    _("Include the team, as in team/skill."),
 )
 VERSION_HELD = declare("VERSION_HELD", lambda *, version: ..., http=409)(
-    _("%(version)s is held because of a scan finding or a report."),
+    _("%(version)s can't be used: it is held for review because of a scan finding or a report."),
     _("Ask a maintainer other than the publisher to review and release the version."),
 )
 PURGED = declare("PURGED", lambda *, name, reason: ..., http=410)(
@@ -30,8 +30,8 @@ VERSION_YANKED = declare("VERSION_YANKED", lambda *, version, reason: ..., sever
 )
 VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity="warning")(
     _(
-        "%(version)s was reported as harmful; search can hide it from other teams until the report is "
-        "decided."
+        "%(version)s was reported as harmful; other teams may not find it in "
+        "search until the report is decided."
     ),
     _("Review the version before you use it."),
 )

@@ -52,15 +52,15 @@ FILE_TOO_LARGE = declare("FILE_TOO_LARGE", lambda *, limit: ..., http=413)(
 )
 ENTRY_LINK = declare("ENTRY_LINK")(
     _("This entry is a link; packages can't contain links."),
-    _("Replace the symbolic link with the file itself."),
+    _("Replace the link with the file or folder that it points to."),
 )
 ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
-    _("The entry is neither a file nor a folder: %(kind)s."),
+    _("The entry is neither a file nor a folder (type: %(kind)s)."),
     _("Remove the entry; a package can only contain files and folders."),
 )
 FILE_UNREADABLE = declare("FILE_UNREADABLE", lambda *, reason: ...)(
     _("Can't access the file or folder: %(reason)s."),
-    _("Use an existing path that you have permission to read."),
+    _("Use an existing path that you have permission to read (or to write to, when you create files)."),
 )
 PATH_NOT_UTF8 = declare("PATH_NOT_UTF8")(
     _("The file name is not valid UTF-8."), _("Create the archive with a program that writes UTF-8 names.")
@@ -70,7 +70,7 @@ PATH_UNSAFE = declare("PATH_UNSAFE", lambda *, reason: ...)(
     _("Use paths relative to the package folder, with / between the parts."),
 )
 PATH_CHARACTERS = declare("PATH_CHARACTERS", lambda *, reason: ...)(
-    _("The path contains characters that some systems can't store: %(reason)s."),
+    _("The path contains characters that some systems can't store (%(reason)s)."),
     _("Rename the file or folder."),
 )
 PATH_INVISIBLE = declare("PATH_INVISIBLE", lambda *, character: ...)(
@@ -81,7 +81,7 @@ PATH_RESERVED = declare("PATH_RESERVED", lambda *, name: ...)(
     _("%(name)s is a reserved device name on some systems."), _("Rename the file or folder.")
 )
 PATH_TOO_LONG = declare("PATH_TOO_LONG", lambda *, reason: ...)(
-    _("The path is too long: %(reason)s."), _("Shorten the names of the file and its folders.")
+    _("The path is too long (%(reason)s)."), _("Shorten the names of the file and its folders.")
 )
 PATH_TOO_DEEP = declare("PATH_TOO_DEEP", lambda *, limit: ...)(
     _("The path has more than %(limit)s nested folders."), _("Use fewer nested folders.")
@@ -106,7 +106,7 @@ SKILL_TOO_LARGE = declare("SKILL_TOO_LARGE", lambda *, limit: ..., http=413)(
     _("SKILL.md is larger than %(limit)s bytes."), _("Move long sections into files in references/.")
 )
 SKILL_NOT_TEXT = declare("SKILL_NOT_TEXT", lambda *, reason: ...)(
-    _("SKILL.md is not UTF-8 text: %(reason)s."), _("Save the file as UTF-8.")
+    _("SKILL.md contains invalid UTF-8 at %(reason)s."), _("Save the file as UTF-8.")
 )
 SKILL_RENAMED = declare("SKILL_RENAMED", lambda *, name: ..., severity="notice")(
     _("%(name)s was renamed to SKILL.md."),
@@ -189,11 +189,11 @@ MIGRATION_INTERRUPTED = declare("MIGRATION_INTERRUPTED", lambda *, reason, path:
     _("Move the original folder from %(path)s back to where it was, then try again."),
 )
 FIELD_TYPE = declare("FIELD_TYPE", lambda *, field, expected, found: ..., severity="warning")(
-    _("`%(field)s` was ignored: it must be %(expected)s, not %(found)s."),
+    _("Can't use `%(field)s`: it must be %(expected)s, not %(found)s."),
     _("Change the value of `%(field)s`, or remove the field."),
 )
 FIELD_VALUE = declare("FIELD_VALUE", lambda *, field, found, expected: ..., severity="warning")(
-    _("`%(field)s` can't be %(found)s; it must be %(expected)s."),
+    _("Invalid value in `%(field)s`: %(found)s; expected: %(expected)s."),
     _("Change the value of `%(field)s`, or remove the field."),
 )
 FIELD_LIST_AS_TEXT = declare("FIELD_LIST_AS_TEXT", lambda *, field: ..., severity="warning")(

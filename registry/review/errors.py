@@ -22,5 +22,5 @@ RELEASE_OWN = declare("RELEASE_OWN", lambda *, version: ..., http=403)(
     _("Ask another maintainer of the team, an owner or an administrator to review the version."),
 )
 NOT_HELD = declare("NOT_HELD", lambda *, version: ..., http=409)(
-    _("%(version)s is not held."), _("No action needed: the version is available.")
+    _("%(version)s is not held for review."), _("No action needed: only held versions need to be released.")
 )

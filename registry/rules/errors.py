@@ -13,8 +13,8 @@ APPROVAL_NEEDED = declare(
 )(
     _("Agents can't run %(version)s for %(team)s without approval: it requests %(asks)s."),
     _(
-        "Ask a team owner to allow %(exact)s or %(prefix)s at %(page)s, or ask a person to run the "
-        "skill there."
+        "Ask a team owner to add an allow rule for %(exact)s or %(prefix)s at "
+        "%(page)s, or ask a person to run the skill there."
     ),
 )
 NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=403)(

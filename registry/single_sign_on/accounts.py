@@ -78,7 +78,7 @@ def unlink(user: User, pk: str) -> None:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     linked = links_of(user).filter(pk=pk).first() if pk.isdecimal() and len(pk) < 16 else None
     if linked is None:
-        raise NOT_FOUND.refusal(what="page", name=pk[:40])
+        raise NOT_FOUND.refusal(what="linked account", name=pk[:40])
     if not user.has_usable_password() and links_of(user).count() == 1:
         raise IDENTITY_LAST.refusal()
     linked.delete()

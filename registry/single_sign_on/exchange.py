@@ -90,7 +90,7 @@ def identify(issuer: Issuer, attempt: SignInSecrets, answer: Mapping[str, str]) 
     claims = verified_claims(id_token, issuer, keys, nonce=attempt.nonce)
     more = discovery.read_userinfo(issuer, metadata, access_token)
     if more and more.get("sub") != claims["sub"]:
-        raise invalid(issuer, _("its user information belongs to another user"))
+        raise invalid(issuer, _("its ID token and its user information belong to different users"))
     return _identity(issuer, {**more, **claims})
 
 
@@ -126,5 +126,5 @@ def _groups(issuer: Issuer, claims: Mapping[str, Any]) -> frozenset[str] | None:
     if isinstance(names, dict) and issuer.groups_claim in names:
         raise invalid(issuer, _("the identity provider left out the groups, because the user is in too many"))
     if not isinstance(value, list) or not all(isinstance(group, str) for group in value):
-        raise invalid(issuer, _("the user's groups that it sent are not a list of strings"))
+        raise invalid(issuer, _("the groups that the identity provider sent are not a list of strings"))
     return frozenset(value)

@@ -33,8 +33,8 @@ COPY_DIFFERS = declare("COPY_DIFFERS", lambda *, table: ..., http=500)(
 )
 BLOBS_DAMAGED = declare("BLOBS_DAMAGED", lambda *, count, digest: ..., http=500)(
     _(
-        "Can't copy %(count)s stored files, for example %(digest)s: their content is damaged; all "
-        "other data was copied."
+        "Stored files with damaged content were not copied (number: %(count)s, "
+        "for example %(digest)s); all other data was copied."
     ),
     _("Restore these files from an older backup, or publish the same packages again."),
 )

@@ -22,8 +22,8 @@ MODEL_ANSWER_INVALID = declare("MODEL_ANSWER_INVALID", lambda *, reason: ..., ht
 )
 TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: ..., severity="warning")(
     _(
-        "“%(utterance)s” must match this skill, but the skill is not in the top %(most)s; the first result "
-        "is %(first)s."
+        "“%(utterance)s” must match this skill, but the skill is not among the "
+        "first %(most)s search results; the first one is %(first)s."
     ),
     _("Add this request to the trigger phrases, or use its words in the description."),
 )

@@ -53,8 +53,9 @@ SKILL_PURGED = declare("SKILL_PURGED", lambda *, skill: ..., http=409)(
 )
 SUCCESSOR_INVALID = declare("SUCCESSOR_INVALID", lambda *, successor: ...)(
     _(
-        "Can't use %(successor)s as the successor: it doesn't exist, is yanked or held, is the "
-        "skill or version to be replaced, or names this skill as its own successor."
+        "Can't use %(successor)s as the successor: it doesn't exist, is yanked "
+        "or held, is the skill or version to be replaced, or would itself be "
+        "replaced by this skill."
     ),
     _("Choose another version that is neither yanked nor held, or another skill."),
 )

@@ -76,7 +76,7 @@ _FAILURES = (
     ("TIMEOUT", "timed_out", "The run exceeded its time limit."),
     ("MEMORY_LIMIT", "failed", "The script exceeded its memory limit and was stopped."),
     ("OUTPUT_INVALID", "failed", "/rows: 'many' is not an integer"),
-    ("WORKER_LOST", "lost", "The worker was lost during the run, so the outcome is unknown."),
+    ("WORKER_LOST", "lost", "The worker stopped responding during the run, so the outcome is unknown."),
 )
 
 

@@ -13,7 +13,7 @@ APPROVAL_EXPIRED = declare("APPROVAL_EXPIRED", lambda *, hours: ..., http=409, r
     _("Run the skill again, and ask a maintainer of the team to approve the new run in time."),
 )
 APPROVAL_DECIDED = declare("APPROVAL_DECIDED", lambda *, status: ..., http=409)(
-    _("The approval request of this run has already been decided (%(status)s)."),
+    _("This run is no longer waiting for approval (status: %(status)s)."),
     _("Open the run to see who decided it, or whether it was cancelled."),
 )
 APPROVAL_RULE_IMPOSSIBLE = declare("APPROVAL_RULE_IMPOSSIBLE", lambda *, skill: ..., http=409)(

@@ -3,7 +3,7 @@ from registry.packages.problems import gettext_noop as _
 
 CHILD_REQUEST_INVALID = declare("CHILD_REQUEST_INVALID", lambda *, reason: ...)(
     _("Invalid child run request: %(reason)s."),
-    _('Send one line of JSON: {"skill": "team/slug", "parameters": {}}.'),
+    _('Send one line of JSON: {"skill": "team/skill", "parameters": {}}.'),
 )
 CHILD_NOT_REQUIRED = declare("CHILD_NOT_REQUIRED", lambda *, name: ..., http=403)(
     _("Can't start a child run: the skill does not list %(name)s in `requires`."),

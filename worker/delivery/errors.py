@@ -22,8 +22,8 @@ SUBSCRIPTION_NOT_TESTABLE = declare("SUBSCRIPTION_NOT_TESTABLE", http=409)(
 )
 SUBSCRIPTION_SECRET_INVALID = declare("SUBSCRIPTION_SECRET_INVALID", lambda *, least: ...)(
     _(
-        "Invalid secret: a signed webhook needs at least %(least)s characters; only webhook, Feishu and "
-        "DingTalk accept a secret."
+        "Invalid secret: a signed webhook needs a secret of at least %(least)s "
+        "characters; only signed webhooks, Feishu and DingTalk accept a secret."
     ),
     _(
         "For a webhook, send a longer random secret. For a channel that doesn't accept a secret, "
@@ -51,12 +51,12 @@ DELIVERY_NOT_FAILED = declare("DELIVERY_NOT_FAILED", lambda *, state: ..., http=
         "Can't retry this delivery: its state is %(state)s, but only queued and failed deliveries can "
         "be retried."
     ),
-    _("To repeat a delivery that was sent, replay it. To test the connection, send a test message."),
+    _("To repeat a delivery that was sent, send it as new. To test the connection, send a test message."),
 )
 DELIVERY_NOT_REPLAYABLE = declare("DELIVERY_NOT_REPLAYABLE", http=409)(
     _(
-        "Can't replay this delivery: its state must be sent or failed, and it can't be a test "
-        "message or a memory change."
+        "Can't send this delivery as new: only sent or failed notifications can "
+        "be sent again, not test messages or memory changes."
     ),
     _("If the delivery was not sent yet, retry it. To repeat a test, send a new test message."),
 )

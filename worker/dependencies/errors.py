@@ -33,8 +33,8 @@ DEPENDENCIES_TOO_LARGE = declare("DEPENDENCIES_TOO_LARGE", lambda *, limit: ...,
 DEPENDENCIES_DISK = declare("DEPENDENCIES_DISK", http=507, retryable=True)(
     _("Can't install the dependencies: the worker's disk is full."),
     _(
-        "Ask an administrator to free disk space in the folder SKILLQUAY_VAR, then build "
-        "the dependencies again."
+        "Ask an administrator to free disk space in the folder that "
+        "SKILLQUAY_VAR names, then build the dependencies again."
     ),
 )
 DEPENDENCIES_SLOW = declare("DEPENDENCIES_SLOW", lambda *, limit: ..., retryable=True)(

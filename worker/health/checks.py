@@ -170,7 +170,7 @@ def _queue_check(figures: SiteFigures) -> HealthCheck:
     if queue.oldest_s is None:
         return HealthCheck("queue", True, LazyMessage(_("no runs are waiting")))
     detail = LazyMessage(
-        _("%(runs)s runs waiting, the oldest for %(seconds)s s"),
+        _("waiting runs: %(runs)s, the oldest for %(seconds)s s"),
         runs=queue.runnable,
         seconds=round(queue.oldest_s),
     )

@@ -25,7 +25,7 @@ class NotificationKind(models.TextChoices):
     """
 
     RUN_FAILED = "run_failed", _("Failed run")
-    FIRST_FAILURE = "first_failure", _("First failure, also after a success")
+    FIRST_FAILURE = "first_failure", _("First failure, or first after a success")
     RECOVERED = "recovered", _("Success after a failure")
     APPROVAL = "approval_waiting", _("Run waiting for approval")
     SCHEDULE_MISSED = "schedule_missed", _("Missed scheduled runs")

@@ -11,7 +11,8 @@ LOADED_MODULE_MISSING = declare("LOADED_MODULE_MISSING", lambda *, module: ..., 
         "contain."
     ),
     _(
-        "Declare the module in `requirements.txt` or `package.json`, import it with `npm:` in "
-        "TypeScript, or ask a maintainer to add it on the version's page."
+        "Declare the module's library in `requirements.txt` or `package.json`, "
+        "import the module with `npm:` in TypeScript, or ask a maintainer to add "
+        "the library on the version's page."
     ),
 )

@@ -82,8 +82,9 @@ OUTPUT_INVALID = declare("OUTPUT_INVALID")(
 OUTPUT_LIMIT = declare("OUTPUT_LIMIT")(
     _("The skill exceeded its output limit and was stopped."),
     _(
-        "Write large results to a file in output_dir instead of stdout, or return less data from "
-        "the endpoint."
+        "Ask the skill's maintainers to write large results to a file in "
+        "output_dir instead of stdout or, for a skill with an HTTP endpoint, to "
+        "return less data."
     ),
 )
 MEMORY_LIMIT = declare("MEMORY_LIMIT")(
@@ -121,7 +122,7 @@ ENTRY_REQUIRED = declare("ENTRY_REQUIRED", lambda *, ids: ...)(
     _("Choose the script to run, or set `resources.entry` in the skill."),
 )
 ENTRY_NOT_FOUND = declare("ENTRY_NOT_FOUND", lambda *, entry, ids: ...)(
-    _("Can't run the skill's entry point %(entry)s; available scripts: %(ids)s."),
+    _("Can't run the skill: its entry point %(entry)s is not one of its scripts (available: %(ids)s)."),
     _(
         "Choose one of the scripts, or ask the skill's maintainers to set `resources.entry` to a "
         "file in scripts/."

@@ -9,7 +9,7 @@ RUN_BATCH_FILTER_REQUIRED = declare("RUN_BATCH_FILTER_REQUIRED")(
 )
 RUN_BATCH_EMPTY = declare("RUN_BATCH_EMPTY", http=409)(
     _("Can't start the batch: the filter matches no run that this action can change."),
-    _("To cancel runs, include active runs in the filter; to run them again, include ended runs."),
+    _("To cancel runs, include active runs in the filter; to repeat runs, include ended runs."),
 )
 RUN_BATCH_TOO_LARGE = declare("RUN_BATCH_TOO_LARGE", lambda *, count, limit: ...)(
     _("%(count)s runs match the filter; a batch can have at most %(limit)s."),

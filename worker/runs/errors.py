@@ -7,7 +7,7 @@ REQUEST_TOO_LARGE = declare("REQUEST_TOO_LARGE", lambda *, limit: ..., http=413)
 )
 REQUEST_INVALID = declare("REQUEST_INVALID", lambda *, reason: ...)(
     _("Can't store the request: %(reason)s."),
-    _("Send the inputs as JSON without NUL characters or lone surrogates."),
+    _("Send the inputs as JSON without NUL characters or lone Unicode surrogates."),
 )
 RUN_ERASED = declare("RUN_ERASED", http=409)(
     _("Can't run again: the run's content was erased."), _("Start a new run, and provide the inputs again.")

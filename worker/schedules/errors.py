@@ -29,7 +29,11 @@ SCHEDULE_RUN_AS_INVALID = declare("SCHEDULE_RUN_AS_INVALID", lambda *, name: ...
     _("Choose yourself, one of your tokens, or a service account of a team that you own."),
 )
 SCHEDULE_STATE = declare("SCHEDULE_STATE", lambda *, state: ..., http=409)(
-    _("Can't change the schedule: its state is %(state)s."), _("Reload the schedule to see its state.")
+    _("Not possible: the schedule's state is %(state)s."),
+    _(
+        "Reload the schedule: only an active schedule can be paused or run now, "
+        "and only a paused one can be resumed."
+    ),
 )
 SCHEDULE_UNDO_EXPIRED = declare("SCHEDULE_UNDO_EXPIRED", http=409)(
     _("Can't restore the schedule: the time limit for undoing its deletion has passed."),
@@ -93,7 +97,10 @@ FIRING_QUEUE_FULL = declare("FIRING_QUEUE_FULL", lambda *, limit: ...)(
 )
 FIRING_APPROVAL = declare("FIRING_APPROVAL", lambda *, run: ...)(
     _("No run was started: an earlier run of the schedule is waiting for approval (%(run)s)."),
-    _("Approve or deny that run; one approval covers all runs with the same content and permissions."),
+    _(
+        "Approve or deny that run; an approval also covers the schedule's later "
+        "runs with the same content and permissions."
+    ),
 )
 FIRING_PAUSED = declare("FIRING_PAUSED")(
     _("No run was started: the schedule was paused."), _("Resume the schedule.")

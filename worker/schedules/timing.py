@@ -26,7 +26,7 @@ _REASONS = {  # by the message of the parser
     _WRONG_LENGTH: _("five fields are required"),
     "Bad minute": _("the minute is not valid (must be 0 to 59)"),
     "Bad hour": _("the hour is not valid (must be 0 to 23)"),
-    "Bad day-of-month": _("the day of month is not valid (must be 1 to 31)"),
+    "Bad day-of-month": _("the day of month is not valid (must be 1 to 31 and exist in the month)"),
     "Bad month": _("the month is not valid (must be 1 to 12, or JAN to DEC)"),
     "Bad day-of-week": _("the day of week is not valid (must be 0 to 7, or SUN to SAT)"),
 }

@@ -71,7 +71,7 @@ def report(request: ActorRequest, choice: ApprovalDecision, result: BulkResult) 
         text = ngettext("%(n)s run was approved and started.", "%(n)s runs were approved and started.", n)
         messages.success(request, text % params)
     for rule in list(result.rules.values())[:_MAX_RULES]:
-        text = _("Agents of %(team)s may now run %(name)s without approval.")
+        text = _("Agents in %(team)s can now run %(name)s without approval.")
         if rule.effect == Effect.DENY:
             text = _("A rule now denies %(name)s to everyone in %(team)s.")
         undo = reverse("rule-remove", args=[rule.uid])

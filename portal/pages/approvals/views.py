@@ -89,7 +89,7 @@ def decide(request: ActorRequest, uid: str) -> HttpResponse:
     approval, form = requests.find(uid, request.actor), ApprovalDecisionForm(request.POST)
     back = redirect("approvals") if request.POST.get("from") == "inbox" else redirect("run", uid)
     if not form.is_valid():
-        messages.error(request, _("Choose a decision and give a reason of up to 500 characters."))
+        messages.error(request, _("Choose a decision; a reason can have at most 500 characters."))
         return back
     given = form.cleaned_data
     choice = ApprovalDecision(given["decision"])

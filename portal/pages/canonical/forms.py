@@ -27,7 +27,7 @@ class ChooseForm(forms.Form):
     skill = forms.CharField(
         label=_("Skill"),
         max_length=130,
-        help_text=_("Enter team/slug; the skill must have the visibility site or public."),
+        help_text=_("Enter team/skill; the skill's visibility must be Site or Public."),
     )
     version = forms.CharField(
         label=_("Version"),

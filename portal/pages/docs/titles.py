@@ -44,7 +44,7 @@ TITLES = {
     "howto/move-to-postgresql-and-s3": pgettext_lazy("document", "Move to PostgreSQL and S3"),
     "howto/publish-a-skill": pgettext_lazy("document", "Publish a skill"),
     "howto/receive-webhooks": pgettext_lazy("document", "Receive events by webhook"),
-    "howto/release": pgettext_lazy("document", "Make a release"),
+    "howto/release": pgettext_lazy("document", "Release Skillquay"),
     "howto/remove-old-runs": pgettext_lazy("document", "Remove old runs"),
     "howto/report-activations": pgettext_lazy("document", "Count skill uses in Claude Code"),
     "howto/review-held-versions": pgettext_lazy("document", "Review held versions and reports"),

@@ -31,7 +31,10 @@ _TEXTS = {
     ),
     500: (
         _("The server could not complete the request"),
-        _("No data was lost. Try again; if the error persists, give an administrator the request ID."),
+        _(
+            "Your changes may not have been saved: check before you try again. If "
+            "the error persists, give an administrator the request ID."
+        ),
     ),
 }
 

@@ -88,6 +88,6 @@ class RotationForm(forms.Form):
             (DEFAULT_OVERLAP_H, _("after 1 day")),
             (1, _("after 1 hour")),
             (168, _("after 1 week")),
-            (0, _("immediately, if the secret may have leaked")),
+            (0, _("immediately (for a leaked secret)")),
         ],
     )

@@ -89,7 +89,9 @@ def unsubscribe(request: ActorRequest, uid: str) -> HttpResponse:
     with show_refusals(request):
         subscribing.unsubscribe(row, request.actor)
         messages.success(
-            request, _("Events no longer start %(skill)s; they only propose it.") % {"skill": row.skill}
+            request,
+            _("The subscription was removed. Events of this type now only propose runs of %(skill)s.")
+            % {"skill": row.skill},
         )
     return redirect("event-subscriptions")
 

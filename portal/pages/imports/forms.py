@@ -52,7 +52,7 @@ class ImportForm(TeamChoiceForm):
         max_length=300,
         help_text=_("Leave empty for the default branch."),
     )
-    tags = forms.BooleanField(label=_("Import each tag such as v1.2.0 as a version"), required=False)
+    tags = forms.BooleanField(label=_("Import each version tag (like v1.2.0) as a version"), required=False)
     path = forms.CharField(
         label=_("Folder in the repository"),
         required=False,
@@ -63,10 +63,7 @@ class ImportForm(TeamChoiceForm):
         label=_("Credentials"),
         required=False,
         max_length=80,
-        help_text=_(
-            "The name of the credentials, which you get from an administrator; leave empty for a "
-            "public source."
-        ),
+        help_text=_("Ask an administrator for the name of the credentials; leave empty for a public source."),
     )
     visibility = forms.ChoiceField(
         label=_("Visibility of new skills"),

@@ -15,7 +15,10 @@ class ListingForm(PathsForm):
         max_value=100_000_000,
         initial=CONTEXT_TOKENS,
         required=False,
-        help_text=_("Default: 200000. The listing uses at most one percent of the context window."),
+        help_text=_(
+            "Default: 200000. The listing uses at most one percent of the context "
+            "window, unless bundled skills need more."
+        ),
     )
     format = forms.ChoiceField(
         label=_("Format"),
@@ -51,4 +54,4 @@ class TeamSubscriptionForm(forms.Form):
 
 
 class BundleForm(forms.Form):
-    skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("Format: team/slug."))
+    skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("Format: team/skill."))

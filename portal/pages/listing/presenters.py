@@ -9,10 +9,13 @@ from registry.listing.list_skills import Listing, OmissionReason
 from registry.listing.selection import PlaceReason
 
 STAGES = {
-    Stage.FULL: _("No text was shortened: the listing fits within its character limit."),
+    Stage.FULL: _(
+        "Only texts of more than 250 characters are shortened; skills bundled by "
+        "administrators are listed in full."
+    ),
     Stage.SHARED: _(
-        "Skills bundled by administrators are listed in full; the other skills share the rest of "
-        "the budget evenly."
+        "Skills bundled by administrators are listed in full; the other skills "
+        "share the remaining characters evenly."
     ),
     Stage.NAMES: _(
         "Only names are listed, except for bundled skills: the character limit of the listing "
@@ -28,13 +31,13 @@ _PLACES = {
 _CUTS = {
     Truncation.NONE: _("full text"),
     Truncation.LONG: _("shortened to 250 characters"),
-    Truncation.SHARE: _("shortened to an equal share of the character budget"),
+    Truncation.SHARE: _("shortened to an equal share of the character limit"),
     Truncation.NAME: _("name only"),
 }
 _WHYS = {
     OmissionReason.PATHS: _("applies only to certain files, and none of the given paths matches"),
     OmissionReason.LIMIT: _("skill limit reached"),
-    OmissionReason.BUDGET: _("not enough budget even for its name"),
+    OmissionReason.BUDGET: _("character limit reached"),
 }
 
 

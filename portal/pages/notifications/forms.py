@@ -44,7 +44,7 @@ class SubscriptionForm(forms.Form):
     )
     digest = forms.ChoiceField(label=_("Frequency"), choices=Digest.choices)
     skill = forms.CharField(
-        label=_("Skill"), max_length=140, required=False, help_text=_("team/slug; empty for every skill.")
+        label=_("Skill"), max_length=140, required=False, help_text=_("team/skill; empty for every skill.")
     )
     use_required_attribute = False
 

@@ -45,7 +45,7 @@ class ScheduleForm(forms.Form):
 
     use_required_attribute = False
     name = forms.CharField(label=_("Name"), max_length=MAX_NAME, required=False)
-    kind = forms.ChoiceField(label=_("Repeats"), choices=_KINDS)
+    kind = forms.ChoiceField(label=_("Timing"), choices=_KINDS)
     cron = forms.CharField(
         label=_("Cron expression"),
         max_length=100,

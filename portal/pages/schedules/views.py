@@ -85,7 +85,9 @@ def run_now(request: ActorRequest, uid: str) -> HttpResponse:
     count_request(request, request.actor, RateLimit.RUN)
     with show_refusals(request):
         change.run_now(schedule, request.actor)
-        messages.success(request, _("The run starts now. It appears in the history."))
+        messages.success(
+            request, _("The history shows the run when it starts, or the reason why no run started.")
+        )
     return redirect("schedule", uid)
 
 

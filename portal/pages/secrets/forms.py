@@ -27,7 +27,7 @@ class SecretForm(forms.Form):
 class VersionForm(forms.Form):
     """Selects the version whose secrets, grants and review the page shows."""
 
-    skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("team/slug"))
+    skill = forms.CharField(label=_("Skill"), max_length=130, help_text=_("team/skill"))
     version = forms.CharField(
         label=_("Version"), max_length=64, required=False, help_text=_("Leave empty for the latest.")
     )

@@ -75,7 +75,9 @@ def revoke(request: ActorRequest, slug: str, uid: str) -> HttpResponse:
     with show_refusals(request):
         row = grants.revoke(uid, team, request.actor)
         messages.success(
-            request, _("Runs of %(skill)s can no longer read this secret.") % {"skill": row.skill}
+            request,
+            _("The grant was revoked. It no longer gives the secret to new runs of %(skill)s.")
+            % {"skill": row.skill},
         )
     return redirect("team-secrets", team.slug)
 

@@ -29,8 +29,8 @@ class TeamSettingsForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         required=False,
         help_text=_(
-            "Languages of the team's users. Publishing shows a warning if a skill has no trigger "
-            "phrases in one of them."
+            "Languages of the people who use the team's skills. Publishing shows a "
+            "notice if a skill has no trigger phrases in one of them."
         ),
     )
     failing_triggers_block = forms.BooleanField(

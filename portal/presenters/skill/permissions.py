@@ -36,7 +36,7 @@ PERMISSION_LABELS: dict[str, Promise] = {
     "properties": _("Other permissions"),
 }
 _EXPLANATIONS: dict[tuple[str, str], Promise] = {
-    ("deny", "rule"): _("Can't run for %(team)s: a rule denies this version."),
+    ("deny", "rule"): _("%(team)s can't run this skill: a rule denies it."),
     ("allow", "canonical"): _(
         "Agents in %(team)s can run this skill without approval: it is a canonical skill."
     ),

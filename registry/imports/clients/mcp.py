@@ -60,7 +60,7 @@ class McpSession:
             cursor = answer.get("nextCursor")
             if not isinstance(cursor, str) or not cursor:
                 return
-        raise SOURCE_TOO_LARGE.refusal(limit=_MAX_PAGES, unit=gettext_noop("pages"))
+        raise SOURCE_TOO_LARGE.refusal(limit=_MAX_PAGES, unit=gettext_noop("pages of prompts"))
 
     def call(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         number = next(self._numbers)

@@ -28,8 +28,8 @@ SOURCE_EMPTY = declare("SOURCE_EMPTY", lambda *, location: ...)(
 SOURCE_TOO_LARGE = declare("SOURCE_TOO_LARGE", lambda *, limit, unit: ...)(
     _("The source exceeds the limit of %(limit)s %(unit)s."),
     _(
-        "Split the source, import only a part of it, or ask an administrator to raise the limits "
-        "on bytes, files and objects."
+        "Split the source or import only a part of it. If the limit is on bytes, "
+        "files or objects, an administrator can raise it."
     ),
 )
 SOURCE_NAME = declare("SOURCE_NAME", severity="notice")(

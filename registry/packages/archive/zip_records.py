@@ -99,9 +99,7 @@ def _find_end(data: bytes) -> int:
             reason=gettext_noop("its end record is missing or followed by other data")
         )
     if len(positions) > 1 or b"PK\x05\x06" in data[positions[0] + 4 :]:
-        raise errors.ARCHIVE_AMBIGUOUS.refusal(
-            reason=gettext_noop("it has more than one end-of-directory record")
-        )
+        raise errors.ARCHIVE_AMBIGUOUS.refusal(reason=gettext_noop("it has more than one end record"))
     return positions[0]
 
 
@@ -142,7 +140,9 @@ def _read_directory(data: bytes, end: _End) -> list[Record]:
         records.append(record)
     if position != end.position:
         raise errors.ARCHIVE_DISAGREES.refusal(
-            reason=gettext_noop("the number of directory entries differs from the end record")
+            reason=gettext_noop(
+                "the number of entries in its central directory differs from the number in its end record"
+            )
         )
     return records
 

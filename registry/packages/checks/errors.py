@@ -43,14 +43,14 @@ RESOURCE_UNSAFE = declare("RESOURCE_UNSAFE", lambda *, field, resource: ...)(
 )
 CODE_OUTSIDE_SCRIPTS = declare("CODE_OUTSIDE_SCRIPTS", severity="warning")(
     _("This file contains executable code but is not in scripts/."),
-    _("Move the file into scripts/, where every profile expects scripts."),
+    _("Move the file into scripts/, or into tests/ if it is a test."),
 )
 SCRIPT_UNDECLARED = declare("SCRIPT_UNDECLARED", lambda *, script: ..., severity="warning")(
     _("The script %(script)s is declared but not in scripts/."),
     _("Add scripts/%(script)s.py, .sh or .js, or remove the declaration."),
 )
 SECTION_MISSING = declare("SECTION_MISSING", lambda *, section, chinese: ..., severity="warning")(
-    _("SKILL.md has no section %(section)s."),
+    _("SKILL.md has no section “%(section)s”."),
     _("Add a section with the heading “%(section)s” or, in Chinese, “%(chinese)s”."),
 )
 SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
@@ -58,14 +58,14 @@ SINGLE_FILE_SCRIPT = declare("SINGLE_FILE_SCRIPT", lambda *, count: ...)(
     _("Keep one script that reads a JSON request from stdin, or remove `profile: single-file`."),
 )
 TRIGGER_TESTS_INVALID = declare("TRIGGER_TESTS_INVALID", lambda *, reason: ..., severity="warning")(
-    _("Invalid trigger tests were skipped: %(reason)s."),
+    _("Some or all trigger tests were skipped: %(reason)s."),
     _(
         "Write two lists of quoted utterances, `match` and `not_match`, as described in"
         " docs/reference/packages.md."
     ),
 )
 CASES_INVALID = declare("CASES_INVALID", lambda *, reason: ..., severity="warning")(
-    _("Invalid test cases were skipped: %(reason)s."),
+    _("Some or all test cases were skipped: %(reason)s."),
     _("Write the list `cases` as described in docs/reference/packages.md."),
 )
 SCHEMA_NOT_OBJECT = declare("SCHEMA_NOT_OBJECT", lambda *, where: ..., severity="warning")(

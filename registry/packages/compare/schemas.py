@@ -82,7 +82,11 @@ class _SchemaWalk:
             return
         if not isinstance(before, Mapping) or not isinstance(after, Mapping):
             yield self._change(
-                "unclear", path, LazyMessage(_("The schema is now written in a different form."))
+                "unclear",
+                path,
+                LazyMessage(
+                    _("The schema changed in a way that can't be compared; the effect on callers is unknown.")
+                ),
             )
             return
         yield from self._types(before, after, path)
@@ -121,7 +125,9 @@ class _SchemaWalk:
             )
             yield self._narrowing(path, reason)
         elif old is not None and new is None:
-            yield self._widening(path, LazyMessage(_("Any value is now allowed, not only those in a list.")))
+            yield self._widening(
+                path, LazyMessage(_("Any value is now allowed; before, only certain values were."))
+            )
         elif old is not None and new is not None:
             if lost := old - new:
                 yield self._narrowing(
@@ -177,7 +183,13 @@ class _SchemaWalk:
         if after.get("additionalProperties") is False:
             return self._narrowing(path, LazyMessage(_("Unlisted fields are no longer allowed.")))
         return self._widening(
-            path, LazyMessage(_("Unlisted fields are now allowed, or must match a different schema."))
+            path,
+            LazyMessage(
+                _(
+                    "The rule for unlisted fields changed: they are now allowed, or must "
+                    "match a different schema."
+                )
+            ),
         )
 
     def _others(self, before: Schema, after: Schema, path: SchemaPath) -> Iterator[SchemaChange]:

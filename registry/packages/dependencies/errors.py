@@ -24,7 +24,7 @@ DEPENDENCY_LOCK_MISSING = declare("DEPENDENCY_LOCK_MISSING", severity="warning")
     _("Generate package-lock.json with npm, and add it to the same folder."),
 )
 DEPENDENCY_FILE_LARGE = declare("DEPENDENCY_FILE_LARGE", lambda *, limit: ..., http=413)(
-    _("The dependency declaration is larger than the limit of %(limit)s bytes."),
+    _("The dependency declarations exceed the limit of %(limit)s bytes."),
     _("Remove the dependencies that the skill does not need."),
 )
 DEPENDENCIES_TOO_MANY = declare("DEPENDENCIES_TOO_MANY", lambda *, count, limit: ...)(

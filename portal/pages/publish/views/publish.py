@@ -219,7 +219,10 @@ def redirect_to_version(request: HttpRequest, done: Publication) -> HttpResponse
         text = _("%(version)s was already published. Nothing changed.")
         messages.success(request, text % label, extra_tags="UNCHANGED")
     elif version.held_at:
-        text = _("%(version)s is held until another maintainer of the team reviews its findings.")
+        text = _(
+            "%(version)s was published but is held: it can't be used until another "
+            "maintainer of the team reviews its findings."
+        )
         messages.warning(request, text % label)
     else:
         messages.success(request, _("%(version)s was published.") % label, extra_tags=run_link(version))

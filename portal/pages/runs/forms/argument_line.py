@@ -37,7 +37,7 @@ class ArgumentLineField(forms.CharField):
             words = shlex.split(super().clean(value).replace("\r\n", "\n"))
         except ValueError:
             raise forms.ValidationError(
-                _("A quote is not closed, or the line ends in “\\”."), "quotes"
+                _("Close every quote, and don't end a line in “\\”."), "quotes"
             ) from None
         return [read_word(word) for word in words]
 

@@ -105,7 +105,7 @@ class CommandLineForm(FilesForm):
         self.fields[name], self._names[parameter.id] = field, name
         if files_too:
             self.fields[f"{name}-files"] = ArgumentFilesField()
-            self.fields[f"{name}-files"].label = _("Files of %(name)s") % {"name": field.label}
+            self.fields[f"{name}-files"].label = _("Files for %(name)s") % {"name": field.label}
             self.fields[f"{name}-files"].help_text = ""
         if flag_too:
             self.fields[f"{name}-flag"] = forms.BooleanField(

@@ -77,7 +77,7 @@ class ValuesField(forms.CharField):
         try:
             words = shlex.split(line)
         except ValueError:
-            raise ValidationError(_("A quote is not closed, or the line ends in “\\”."), "quotes") from None
+            raise ValidationError(_("Close every quote, and don't end a line in “\\”."), "quotes") from None
         self._check_count(len(words))
         return [read_word(word) for word in words]
 
@@ -85,7 +85,7 @@ class ValuesField(forms.CharField):
         most, least = self.parameter.max_values, self.parameter.min_values
         if count and (count < least or (most is not None and count > most)):
             raise ValidationError(
-                _("Enter at least %(least)d and at most %(most)s values instead of %(count)d."),
+                _("Enter at least %(least)d and at most %(most)s values; you entered %(count)d."),
                 "count",
                 {"count": count, "least": least, "most": "∞" if most is None else most},
             )

@@ -205,7 +205,9 @@ def _remedy(why: Explanation | None, failure: Failure | None) -> str:
         return ""
     if failure.lines:
         return why.remedy
-    return gettext("The log is empty. Ask the skill's maintainers to write errors to standard error.")
+    return gettext(
+        "The log is empty. Ask the skill's maintainers to make the script write its errors to standard error."
+    )
 
 
 def _content(access: RunAccess, actor: Actor) -> Reads[dict[str, Any]]:

@@ -92,7 +92,7 @@ def csv_chunks(runs: RunQuerySet, actor: Actor) -> Iterator[bytes]:
         readable = set(Run.objects.readable_by(actor).filter(pk__in=keys).values_list("pk", flat=True))
         yield csv_lines([_csv_row(run, run.pk in readable) for run in batch])
     if runs.order_by("-id")[MAX_CSV_ROWS : MAX_CSV_ROWS + 1].exists():
-        note = gettext("Only the newest %(n)s runs. Narrow the filters to export older runs.")
+        note = gettext("This file has only the newest %(n)s runs. Narrow the filters to export older runs.")
         yield csv_lines([[note % {"n": MAX_CSV_ROWS}]])
 
 

@@ -22,7 +22,9 @@ def pin(request: ActorRequest, uid: str) -> HttpResponse:
     pinned = request.POST.get("pinned") != "0"
     with show_refusals(request):
         set_pinned(run, pinned, request.actor)
-        messages.success(request, _("Run pinned.") if pinned else _("Run unpinned."))
+        messages.success(
+            request, _("Run pinned. The retention policy won't remove it.") if pinned else _("Run unpinned.")
+        )
     return redirect("run", uid)
 
 

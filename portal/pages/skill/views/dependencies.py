@@ -18,7 +18,7 @@ def again(request: ActorRequest, team: str, slug: str, number: str) -> HttpRespo
     version = version_at(request, team, slug, number)
     with show_refusals(request):
         rebuild_dependencies(version, request.actor)
-        messages.success(request, _("Preparing the dependencies."))
+        messages.success(request, _("The dependencies are being built."))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 
@@ -27,7 +27,7 @@ def cancel(request: ActorRequest, team: str, slug: str, number: str) -> HttpResp
     version = version_at(request, team, slug, number)
     with show_refusals(request):
         if cancel_builds(version, request.actor):
-            messages.success(request, _("Build cancelled. You can build the dependencies again."))
+            messages.success(request, _("Build cancelled. To build the dependencies again, press Retry."))
     return redirect("version", version.skill.team.slug, version.skill.slug, version.number)
 
 

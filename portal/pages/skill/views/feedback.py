@@ -57,7 +57,7 @@ def decide(request: ActorRequest, team: str, slug: str, uid: str) -> HttpRespons
             messages.success(request, _("Trigger test added."))
         else:
             feedback.decline(proposal, request.actor)
-            messages.success(request, _("Declined. This phrase won't be proposed again."))
+            messages.success(request, _("Declined. This trigger test won't be proposed again."))
     return redirect("skill-feedback", skill.team.slug, skill.slug)
 
 
