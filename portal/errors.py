@@ -1,4 +1,4 @@
-"""Error codes of uploads, request bodies, readiness checks and metrics."""
+"""Error codes of uploads, request bodies, live pages, readiness checks and metrics."""
 
 from registry.packages.problems import declare
 from registry.packages.problems import gettext_noop as _
@@ -37,6 +37,10 @@ BODY_LENGTH_AMBIGUOUS = declare("BODY_LENGTH_AMBIGUOUS", http=400)(
 OVERLOADED = declare("OVERLOADED", lambda *, retry_after_s: ..., http=503, retryable=True)(
     _("The site is receiving more requests than it can answer at the moment."),
     _("Try again in a few seconds."),
+)
+LIVE_PAGES_TOO_MANY = declare("LIVE_PAGES_TOO_MANY", lambda *, retry_after_s: ..., http=429, retryable=True)(
+    _("Can't update this page live: too many pages of this site are open at the moment."),
+    _("Close pages of this site in other tabs, or try again in %(retry_after_s)s seconds."),
 )
 ANONYMOUS_BODIES_FULL = declare(
     "ANONYMOUS_BODIES_FULL", lambda *, retry_after_s: ..., http=503, retryable=True

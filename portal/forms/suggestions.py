@@ -12,7 +12,7 @@ from registry.core.sql import evaluate
 from registry.identity.actors import Actor
 from registry.models import Skill
 
-MAX_SUGGESTIONS = 100
+MAX_SUGGESTIONS = 60  # each needs 45 bytes of the page
 _MAX_TEAMS = 10
 
 

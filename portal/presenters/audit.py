@@ -182,6 +182,10 @@ _LINK_SENTENCES = {  # sentences about invitations without an e-mail address
 _TEAM_SENTENCES = {
     "memory.delete_all": _("%(user)s deleted everything that skills remembered about the team %(target)s"),
 }
+# Sentences about memories of the acting user (target "me") or a run ("run:<uid>"). Old entries have the
+# target "own" for both.
+_OWNER_SENTENCES = {"memory.delete_all": _("%(user)s deleted all memories of %(target)s")}
+_ME, _RUN = "me", "run:"
 # The kinds of actions whose target is the uid of an object.
 _OBJECTS: dict[str, str] = {
     "run": "run",
@@ -224,7 +228,7 @@ def audit_rows(entries: Iterable[AuditEntry], actor: Actor) -> Reads[list[dict[s
     return [
         {
             "entry": entry,
-            "sentence": sentence_of(entry, names, objects.get(entry.target)),
+            "sentence": sentence_of(entry, names, objects.get(_uid_of(entry))),
             "details": [
                 (name, listed(value) if isinstance(value, list) else value)
                 for name, value in [*(entry.detail or {}).items()][:_MAX_DETAILS]
@@ -256,7 +260,7 @@ def _objects_of(entries: Iterable[AuditEntry], actor: Actor) -> Reads[dict[str, 
     uids: dict[str, set[str]] = {kind: set() for kind in _OBJECTS.values()}
     for entry in entries:
         if kind := _kind_of(entry):
-            uids[kind].add(entry.target)
+            uids[kind].add(_uid_of(entry))
     runs = Run.objects.visible_to(actor).filter(uid__in=uids["run"])
     batches = RunBatch.objects.visible_to(actor).filter(uid__in=uids["run-batch"])
     schedules = Schedule.objects.visible_to(actor).filter(uid__in=uids["schedule"])
@@ -277,7 +281,18 @@ def _objects_of(entries: Iterable[AuditEntry], actor: Actor) -> Reads[dict[str, 
 
 
 def _kind_of(entry: AuditEntry) -> str:
+    if _has_known_owner(entry) and entry.target != _ME:
+        return "run"
     return _OBJECTS.get(entry.action.partition(".")[0], "")
+
+
+def _has_known_owner(entry: AuditEntry) -> bool:
+    is_known = entry.target == _ME or entry.target.startswith(_RUN)
+    return entry.action in _OWNER_SENTENCES and not entry.team_id and is_known
+
+
+def _uid_of(entry: AuditEntry) -> str:
+    return entry.target.removeprefix(_RUN) if _has_known_owner(entry) else entry.target
 
 
 def sentence_of(
@@ -291,7 +306,9 @@ def sentence_of(
 
 def _target_of(entry: AuditEntry, found: AuditObject | None) -> str:
     """The object of the entry in words; an object that was not found is named as in the entry's detail."""
-    kind, detail = _kind_of(entry), entry.detail or {}
+    kind, detail, person = _kind_of(entry), entry.detail or {}, entry.as_user or entry.user
+    if entry.target == _ME and _has_known_owner(entry) and person:
+        return person.username
     selected = detail.get("runs", 0) if entry.action == "run_batch.create" else 0
     named = found or AuditObject(detail.get("name") or detail.get("skill") or "", selected)
     if kind == "run-batch" and not named.number:
@@ -303,7 +320,7 @@ def _target_of(entry: AuditEntry, found: AuditObject | None) -> str:
         return _("run #%(number)s of %(skill)s") % {"number": named.number, "skill": named.name}
     if kind == "run":
         run = _("a run of %(skill)s") if named.name else _("the run %(uid)s")
-        return run % {"skill": named.name, "uid": entry.target}
+        return run % {"skill": named.name, "uid": _uid_of(entry)}
     return (kind and named.name) or entry.target
 
 
@@ -315,6 +332,8 @@ def text_of(entry: AuditEntry, found: AuditObject | None = None) -> str:
         known = _LINK_SENTENCES.get(entry.action, known)
     if entry.team_id:
         known = _TEAM_SENTENCES.get(entry.action, known)
+    if _has_known_owner(entry):
+        known = _OWNER_SENTENCES[entry.action]
     if known is None:
         return labelled(user, f"{entry.action} {entry.target}".rstrip())
     detail = entry.detail or {}

@@ -24,7 +24,9 @@ _MIN_WIDTH = 3.0  # so that a very short bar is visible
 
 @dataclass(frozen=True)
 class ChartColumn:
-    """A stacked column. ``area`` is the SVG path of its space; ``query`` selects its items in a list."""
+    """A stacked column. ``area`` is the SVG path of its space, a vertical line; ``query`` selects its items
+    in a list.
+    """
 
     title: str
     area: str

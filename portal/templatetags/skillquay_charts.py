@@ -51,11 +51,12 @@ class _Line(Protocol):
 
 @register.simple_tag
 def chart_columns(chart: _Columns, url: str = "") -> SafeString:
-    """The columns as SVG: a path per series, and an area with a title over each column. The areas are links
-    to ``url`` with the columns' queries if there is a URL.
+    """The columns as SVG: a path of lines per series, and an area with a title over each column. The areas
+    are links to ``url`` with the columns' queries if there is a URL.
     """
     bars = "".join(f'<path class="bar {tone}" d="{path}"/>' for tone, path in chart.bars)
-    return mark_safe(bars + "".join(_linked(column.query, url, _area(column)) for column in chart.columns))
+    areas = "".join(_linked(column.query, url, _area(column)) for column in chart.columns)
+    return mark_safe(f'<g stroke-width="8">{bars}</g>{areas}')
 
 
 @register.simple_tag

@@ -14,6 +14,14 @@ EMAIL_INVALID = declare("EMAIL_INVALID", lambda *, email: ...)(
 PASSWORD_WEAK = declare("PASSWORD_WEAK", lambda *, reason: ...)(
     _("Can't use this password: %(reason)s"), _("Choose a longer password that is hard to guess.")
 )
+PASSWORD_CHANGE_REQUIRED = declare("PASSWORD_CHANGE_REQUIRED", http=403)(
+    _("Can't use the API in this session: you have not yet changed your one-time password."),
+    _("Sign in on the site and change the one-time password, then send the request again."),
+)
+SECOND_FACTOR_REQUIRED = declare("SECOND_FACTOR_REQUIRED", http=403)(
+    _("Can't use the API in this session: your account needs a second factor and has none."),
+    _("Sign in on the site and add a second factor, then send the request again."),
+)
 LAST_ADMINISTRATOR = declare("LAST_ADMINISTRATOR", lambda *, user: ..., http=409)(
     _("%(user)s is the only administrator of this site."), _("Make another user an administrator first.")
 )

@@ -15,10 +15,10 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from registry.accounts import second_factors
+from registry.accounts.errors import PASSWORD_CHANGE_REQUIRED, SECOND_FACTOR_REQUIRED
 from registry.api.errors import CREDENTIALS_UNREADABLE, CSRF_FAILED
 from registry.identity import tokens
 from registry.identity.actors import ANONYMOUS, Actor
-from registry.identity.errors import FORBIDDEN
 from registry.identity.middleware import session_actor
 from registry.models import Token, User
 
@@ -50,9 +50,9 @@ class SessionAuthentication(BaseAuthentication):
         if actor.user is None:
             return None
         if actor.user.must_change_password:
-            raise FORBIDDEN.refusal(action="use the API before you change your one-time password")
+            raise PASSWORD_CHANGE_REQUIRED.refusal()
         if second_factors.is_missing(actor.user):
-            raise FORBIDDEN.refusal(action="use the API before you add a second factor")
+            raise SECOND_FACTOR_REQUIRED.refusal()
         _enforce_csrf(inner)
         return actor.user, None
 

@@ -19,6 +19,7 @@ from registry.core.addresses import absolute_url
 from registry.core.errors import UNAVAILABLE
 from registry.identity.errors import FORBIDDEN, SIGN_IN_REQUIRED
 from registry.models.identity import new_uid
+from registry.packages.archive.paths import printable
 from registry.packages.problems import Problem, Refusal, code_named
 from registry.storage.errors import DISK_FULL
 from registry.storage.failures import RETRY_AFTER_S, storage_problem
@@ -47,6 +48,10 @@ def response_for(exception: Exception, request: HttpRequest | Request) -> HttpRe
         return problem_response(request, *exception.problems)
     if isinstance(exception, drf_errors.MethodNotAllowed):
         return problem_response(request, errors.METHOD_NOT_ALLOWED.problem(method=str(request.method)[:20]))
+    if isinstance(exception, drf_errors.UnsupportedMediaType):
+        kind = printable(str(request.META.get("CONTENT_TYPE") or "-"), 100)
+        unsupported = errors.MEDIA_TYPE_UNSUPPORTED.problem(type=kind, accepted="application/json")
+        return problem_response(request, unsupported)
     found = _problem_of(exception)
     if found is None:
         _log.error("unexpected error", exc_info=exception)
@@ -116,12 +121,6 @@ _PROBLEM_RULES: tuple[tuple[tuple[type[Exception], ...], Callable[[Any], Problem
     (
         (drf_errors.NotAuthenticated, drf_errors.AuthenticationFailed),
         lambda e: SIGN_IN_REQUIRED.problem(),
-    ),
-    (
-        (drf_errors.UnsupportedMediaType,),
-        lambda e: errors.MEDIA_TYPE_UNSUPPORTED.problem(
-            type=str(e.detail)[:100], accepted="application/json"
-        ),
     ),
     ((django_errors.SuspiciousOperation, UnicodeError), lambda e: errors.REQUEST_UNREADABLE.problem()),
 )

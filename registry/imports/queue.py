@@ -16,7 +16,7 @@ from registry.identity.actors import Actor
 from registry.identity.permissions import Action, require
 from registry.imports.errors import IMPORT_CANCELLED, IMPORT_ERROR, IMPORT_UNDER_WAY, IMPORT_USER_MISSING
 from registry.models import Import, ImportStatus, Source
-from registry.packages.problems import Problem
+from registry.packages.problems import Problem, gettext_noop
 from registry.versions.publishing.version_rows import serialize_problem
 
 MAX_REPORTS = 20  # stored per source
@@ -114,7 +114,7 @@ def claim_next(now: datetime) -> ImportLease | None:
     while lease := _claim(_claimable(now), now):
         if lease.attempt <= MAX_ATTEMPTS:
             return lease
-        lease.end(IMPORT_ERROR.problem(reason="its workers stopped unexpectedly"))
+        lease.end(IMPORT_ERROR.problem(reason=gettext_noop("its workers stopped unexpectedly")))
     return None
 
 

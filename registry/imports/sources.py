@@ -15,7 +15,7 @@ from registry.identity.permissions import Action, require
 from registry.imports.errors import IMPORT_INTERVAL, IMPORT_LOCATION, IMPORT_OPTION
 from registry.models import Import, Source, SourceKind, Team
 from registry.packages.archive.paths import printable
-from registry.packages.problems import Refusal
+from registry.packages.problems import Refusal, gettext_noop
 from registry.storage import blobs
 from registry.versions.publishing.draft import check_visibility
 
@@ -47,9 +47,8 @@ def prepare_source(
         location, options or {}, actor
     )
     if len(checked_location) > _MAX_LOCATION_CHARS:
-        raise IMPORT_LOCATION.refusal(location=printable(checked_location), reason="it is too long").at(
-            "location"
-        )
+        reason = gettext_noop("it is too long")
+        raise IMPORT_LOCATION.refusal(location=printable(checked_location), reason=reason).at("location")
     same = Source.objects.select_related("team").filter(team=team, kind=kind, location=checked_location)
     source = next((each for each in same if each.options == checked_options), None)
     source = source or Source(team=team, kind=kind, location=checked_location, options=checked_options)

@@ -108,18 +108,21 @@ _TRANSLATED = ("reason", "expected", "unit", "what", "action")
 
 
 class LazyMessage(str):
-    """A translatable part of a message. Its value as a ``str`` is the English text."""
+    """A translatable part of a message. Its value as a ``str`` is the English text.
+
+    Its parameters are shown like those of a problem, so they can be lists and other LazyMessages.
+    """
 
     template: str
     params: Mapping[str, object]
 
     def __new__(cls, template: str, **params: object) -> LazyMessage:
-        message = super().__new__(cls, template % params)
+        message = super().__new__(cls, template % _shown(params, _as_is))
         message.template, message.params = template, params
         return message
 
     def translated(self, translate: Callable[[str], str]) -> str:
-        return translate(self.template) % self.params
+        return translate(self.template) % _shown(self.params, translate)
 
 
 @dataclass(frozen=True)
@@ -140,13 +143,10 @@ class Problem:
     def message(self, translate: Callable[[str], str] = _as_is) -> str:
         if self.detail:
             return str(_translated("detail", self.detail, translate))
-        return translate(code_named(self.code).message) % self._params(translate)
+        return translate(code_named(self.code).message) % _shown(self.params, translate)
 
     def remedy(self, translate: Callable[[str], str] = _as_is) -> str:
-        return translate(code_named(self.code).remedy) % self._params(translate)
-
-    def _params(self, translate: Callable[[str], str]) -> dict[str, object]:
-        return {name: _translated(name, value, translate) for name, value in self.params.items()}
+        return translate(code_named(self.code).remedy) % _shown(self.params, translate)
 
     def document(self, translate: Callable[[str], str] = _as_is) -> dict[str, object]:
         """The problem as a JSON object for commands and API: code, severity, message, path, line, remedy."""
@@ -163,8 +163,24 @@ class Problem:
 _LIST = gettext_noop("%(items)s, %(item)s")
 
 
+def storable(value: object) -> object:
+    """The value of a parameter for a JSON column. Messages show it like the value itself."""
+    if isinstance(value, LazyMessage):
+        params = {name: storable(each) for name, each in value.params.items()}
+        return {"template": value.template, "params": params}
+    if isinstance(value, list | tuple):
+        return list(map(str, value))
+    return value if isinstance(value, str | int | float) else str(value)
+
+
+def _shown(params: Mapping[str, object], translate: Callable[[str], str]) -> dict[str, object]:
+    return {name: _translated(name, value, translate) for name, value in params.items()}
+
+
 def _translated(name: str, value: object, translate: Callable[[str], str]) -> object:
     """The value as the message shows it: translated, or the items of a list with the language's separator."""
+    if isinstance(value, Mapping):  # a LazyMessage from a JSON column
+        value = LazyMessage(value["template"], **value["params"])
     if isinstance(value, LazyMessage):
         return value.translated(translate)
     if isinstance(value, list | tuple) and (texts := list(map(str, value))):

@@ -20,7 +20,7 @@ from registry.packages.manifest.manifest import read_manifest
 from registry.packages.manifest.metadata_yml import with_metadata
 from registry.packages.manifest.naming import Origin
 from registry.packages.package import PROFILES, Package, PackageFile, Profile
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import Problem, Refusal, gettext_noop
 
 _DEFAULT = Limits()
 
@@ -122,7 +122,8 @@ def read_path(path: Path, *, limits: Limits = _DEFAULT, profile: Profile | None 
     if path.is_dir():
         return read_folder(path, limits=limits, profile=profile)
     if path.exists() and not path.is_file():
-        raise FILE_UNREADABLE.refusal(reason="it is neither a file nor a folder").at(printable(path.name))
+        reason = gettext_noop("it is neither a file nor a folder")
+        raise FILE_UNREADABLE.refusal(reason=reason).at(printable(path.name))
     try:
         with path.open("rb") as source:
             data = source.read(limits.archive + 1)

@@ -27,7 +27,12 @@ from registry.packages.unsafe_properties import (
 )
 from registry.rules.coverage import former_names, rule_names
 from registry.rules.edit import active_rules, lock_holders
-from registry.rules.errors import APPROVAL_NEEDED, NOT_FOR_AGENTS, RULE_DENIED
+from registry.rules.errors import (
+    APPROVAL_NEEDED,
+    APPROVAL_NEEDED_WITHOUT_TEAM,
+    NOT_FOR_AGENTS,
+    RULE_DENIED,
+)
 from registry.rules.holders import holder_of, owner_may_grant
 from registry.rules.requested_permissions import declared_permissions, has_scripts, version_permissions
 
@@ -158,15 +163,17 @@ def require_not_denied(decision: Decision) -> None:
 
 
 def require_allowed(decision: Decision) -> None:
-    """Raises RULE_DENIED or APPROVAL_NEEDED, for people as for agents, unless the outcome is "allow"."""
+    """Raises RULE_DENIED, APPROVAL_NEEDED or APPROVAL_NEEDED_WITHOUT_TEAM, for people as for agents, unless
+    the outcome is "allow".
+    """
     require_not_denied(decision)
     if decision.outcome == "ask":
         raise _approval_refusal(decision)
 
 
 def require_allowed_for(decision: Decision, actor: Actor) -> None:
-    """Raises RULE_DENIED if the outcome is "deny", and APPROVAL_NEEDED if it is "ask" and the actor is an
-    agent. For callers whose runs can't wait for approval.
+    """Raises RULE_DENIED if the outcome is "deny", and APPROVAL_NEEDED or APPROVAL_NEEDED_WITHOUT_TEAM if it
+    is "ask" and the actor is an agent. For callers whose runs can't wait for approval.
     """
     require_not_denied(decision)
     if decision.outcome == "ask" and is_unattended(actor):
@@ -236,14 +243,11 @@ def _denial(decision: Decision) -> Refusal:
 def _approval_refusal(decision: Decision) -> Refusal:
     requested = decision.added_permissions.document() or {"": list(decision.unsafe_properties)}
     permissions = "; ".join(f"{part} {', '.join(names)}".strip() for part, names in requested.items())
-    return APPROVAL_NEEDED.refusal(
-        version=str(decision.version),
-        team=decision.team.slug if decision.team else "–",
-        asks=permissions[:500],
-        exact=decision.exact,
-        prefix=decision.prefix,
-        page=run_page(decision.version),
-    )
+    version, asks, page = str(decision.version), permissions[:500], run_page(decision.version)
+    names = {"exact": decision.exact, "prefix": decision.prefix}
+    if decision.team is None:
+        return APPROVAL_NEEDED_WITHOUT_TEAM.refusal(version=version, asks=asks, page=page, **names)
+    return APPROVAL_NEEDED.refusal(version=version, team=decision.team.slug, asks=asks, page=page, **names)
 
 
 def rules_page(holder: Team | Token) -> str:

@@ -17,6 +17,18 @@ APPROVAL_NEEDED = declare(
         "%(page)s, or ask a person to run the skill there."
     ),
 )
+APPROVAL_NEEDED_WITHOUT_TEAM = declare(
+    "APPROVAL_NEEDED_WITHOUT_TEAM", lambda *, version, asks, exact, prefix, page: ..., http=409
+)(
+    _(
+        "Agents can't run %(version)s without approval: it requests %(asks)s, and this run has no team "
+        "whose rules could allow it."
+    ),
+    _(
+        "Start the run with an access token that has an allow rule for %(exact)s or %(prefix)s, or ask "
+        "a person to run the skill at %(page)s."
+    ),
+)
 NOT_FOR_AGENTS = declare("NOT_FOR_AGENTS", lambda *, version, page: ..., http=403)(
     _("Agents can't run %(version)s: it sets `disable-model-invocation`."),
     _("Ask a person to run the skill at %(page)s."),

@@ -27,6 +27,10 @@ TRIGGER_NOT_MET = declare("TRIGGER_NOT_MET", lambda *, utterance, most, first: .
     ),
     _("Add this request to the trigger phrases, or use its words in the description."),
 )
+TRIGGER_NOTHING_FOUND = declare("TRIGGER_NOTHING_FOUND", lambda *, utterance: ..., severity="warning")(
+    _("“%(utterance)s” must match this skill, but the search finds no skill."),
+    _("Add this request to the trigger phrases, or use its words in the description."),
+)
 TRIGGER_UNWANTED = declare("TRIGGER_UNWANTED", lambda *, utterance: ..., severity="warning")(
     _("“%(utterance)s” must not match this skill, but the skill is the first result."),
     _(

@@ -19,11 +19,15 @@ from registry.packages.checks.trigger_tests import TRIGGERS_YAML, read_trigger_t
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Package, PackageFile
 from registry.packages.problems import Problem
-from registry.trigger_tests.errors import TRIGGER_NOT_MET, TRIGGER_TESTS_PASSED, TRIGGER_UNWANTED
+from registry.trigger_tests.errors import (
+    TRIGGER_NOT_MET,
+    TRIGGER_NOTHING_FOUND,
+    TRIGGER_TESTS_PASSED,
+    TRIGGER_UNWANTED,
+)
 
 MAX_RANK = 5  # a skill that must match has to be among this many best matches
 MAX_SITE_TESTS = 50  # tests stored on the site that are evaluated, newest first
-_NO_SKILL = "…"
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,13 @@ def outcome_problems(outcomes: Sequence[TriggerTestOutcome], team: Team) -> tupl
 def _problem(outcome: TriggerTestOutcome) -> Problem:
     path = TRIGGERS_YAML if outcome.origin == TriggerTestOrigin.PACKAGE else ""
     utterance = outcome.utterance[:120]
-    if outcome.must_match:
-        first = outcome.first or _NO_SKILL
-        return TRIGGER_NOT_MET.problem(utterance=utterance, most=MAX_RANK, first=first).at(path, outcome.line)
-    return TRIGGER_UNWANTED.problem(utterance=utterance).at(path, outcome.line)
+    if not outcome.must_match:
+        problem = TRIGGER_UNWANTED.problem(utterance=utterance)
+    elif outcome.first:
+        problem = TRIGGER_NOT_MET.problem(utterance=utterance, most=MAX_RANK, first=outcome.first)
+    else:
+        problem = TRIGGER_NOTHING_FOUND.problem(utterance=utterance)
+    return problem.at(path, outcome.line)
 
 
 def _tests(files: Sequence[PackageFile], skill: Skill | None) -> list[_Test]:

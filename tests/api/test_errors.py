@@ -5,6 +5,7 @@ from django.db import OperationalError
 from django.test import Client
 
 from registry.api.error_response import problem_response
+from registry.api.errors import MEDIA_TYPE_UNSUPPORTED
 from registry.core.errors import NOT_FOUND
 from registry.log_context import ContextFilter
 from tests.addresses import filled
@@ -41,7 +42,9 @@ def test_a_method_that_an_address_does_not_take_is_refused(as_alice, method):
     "kind", ["text/plain", "application/xml", "application/x-www-form-urlencoded", "nonsense"]
 )
 def test_a_body_of_another_type_is_refused(version, as_alice, kind):
-    assert_error(as_alice("PATCH", SKILL, b"{}", kind=kind), 415, "MEDIA_TYPE_UNSUPPORTED")
+    document = assert_error(as_alice("PATCH", SKILL, b"{}", kind=kind), 415, "MEDIA_TYPE_UNSUPPORTED")
+    expected = MEDIA_TYPE_UNSUPPORTED.problem(type=kind, accepted="application/json")
+    assert document["message"] == expected.message()
 
 
 def test_a_compressed_body_is_refused(version, as_alice):

@@ -79,5 +79,5 @@ def test_a_failing_test_is_part_of_the_dry_run(team, as_alice):
 
     body = archive({"SKILL.md": SAID.format(name="weekly"), "tests/triggers.yaml": 'match: ["bake a cake"]'})
     answer = as_alice.post("packages?team=docs&dry_run=1", body, kind="application/zip").json()
-    told = [each for each in answer["problems"] if each["code"] == "TRIGGER_NOT_MET"]
+    told = [each for each in answer["problems"] if each["code"] == "TRIGGER_NOTHING_FOUND"]
     assert (answer["ok"], told[0]["path"], told[0]["line"]) == (True, "tests/triggers.yaml", 1)

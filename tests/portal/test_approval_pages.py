@@ -199,7 +199,9 @@ def test_the_caller_sees_the_pending_approval_and_may_cancel(waiting, browse, bo
 def test_a_denial_needs_a_reason_and_shows_it(waiting, browse, alice, bob):
     say(browse(alice), waiting, "denied", reason="")
     assert Run.objects.get().status == RunStatus.WAITING_APPROVAL
-    say(browse(alice), waiting, "denied", reason="Not <b>here</b>.", rule="on")
+    denied = say(browse(alice), waiting, "denied", reason="Not <b>here</b>.", rule="on")
+    denial, rule = parts(denied, "message")  # only the rule can be undone
+    assert (actions(denial), actions(rule)) == ([], ["undo"])
     page = text(browse(bob), f"/runs/{waiting.uid}/")
     assert "Not &lt;b&gt;here&lt;/b&gt;." in page
     assert Rule.objects.get().effect == "deny"
@@ -323,6 +325,15 @@ def test_denying_a_group_with_a_rule_refuses_all_its_runs(waiting, second, brows
     assert messages(page) == ["success", "success"]  # the denials, and the rule with its undo button
     assert Rule.objects.get().effect == "deny"
     assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.REFUSED}
+
+
+def test_too_long_reason_has_the_same_error_for_one_run_and_for_several(waiting, second, browse, alice):
+    client, long = browse(alice), {"reason": "n" * 501}
+    error = part(say(client, waiting, "denied", **long), "message").text
+    assert part(decide_selected(client, [waiting, second], "denied", **long), "message").text == error
+    for runs, decision in (([], "denied"), ([waiting], "")):
+        assert part(decide_selected(client, runs, decision, **long), "message").text != error
+    assert set(Run.objects.values_list("status", flat=True)) == {RunStatus.WAITING_APPROVAL}
 
 
 @pytest.mark.parametrize("decision", ["prefix", ""])

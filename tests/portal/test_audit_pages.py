@@ -7,6 +7,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,6 +182,21 @@ def test_deletion_of_memories_names_its_team(alice, team, actor_of):
     of_person, of_team = AuditEntry.objects.filter(action="memory.delete_all").order_by("-pk")
     assert sentence_of(of_team, {}).target == "docs"
     assert sentence_of(of_person, {}).target == ""
+
+
+@pytest.mark.django_db
+def test_deletion_of_memories_names_its_user_or_run(admin, alice, administrator, team, public, actor_of):
+    run = make_run(public.latest, alice, team)
+    as_alice = replace(actor_of(alice), operator=actor_of(administrator))
+    for target in ("me", f"run:{run.uid}", "run:01GONE"):
+        audit.record(as_alice, "memory.delete_all", target)
+    gone, of_run, own = parts(admin.get("/site/audit/"), "activity")[:3]
+    assert "01GONE" in gone
+    assert not gone.tags("a")
+    assert [link["href"] for link in of_run.tags("a")] == [f"/runs/{run.uid}/"]
+    assert [own.part("target").text, own.part("as-user")["value"]] == ["me", "alice"]
+    entries = AuditEntry.objects.filter(action="memory.delete_all").order_by("pk")
+    assert sentence_of(entries[0], {}).target == "alice"
 
 
 @pytest.mark.django_db

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import re
 import textwrap
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from portal.pages.runs.forms.parameter_fields import ValuesField
+from registry.packages.command_lines import Parameter
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import part, parts, select
@@ -210,3 +214,29 @@ def test_shown_call_fills_the_fields_and_a_refused_one_is_not_offered(browse, bo
     names = _named(page)
     assert select(page, "input", name=names["--size"])[0].attributes["value"] == "4"
     assert _request(page)["arguments"] == ["count", "a.csv", "--size", "4", "--json"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "value", "code", "line"),
+    [
+        ((2, 2), "a\nb\nc", "count", None),
+        ((2, None), "a", "count", None),
+        ((0, 2), "a\nb\nc", "count", None),
+        ((2, 3), "a", "count", None),
+        ((2, 2, True), "a b\n\nc", "count", 3),
+        ((2, None, True), "a b c\nd", "count", 2),
+        ((2, 2, True), "a b\n'c d", "quotes", 2),
+    ],
+)
+def test_wrong_values_are_errors_with_their_count_and_line(limits, value, code, line):
+    least, most, repeated = (*limits, False)[:3]
+    field = ValuesField(Parameter("p", "p", ("-p",), min_values=least, max_values=most, repeated=repeated))
+    with pytest.raises(ValidationError) as raised:
+        field.clean(value)
+    (error,) = raised.value.error_list
+    assert (error.code, error.params["number"]) == (code, line)
+    (text,) = raised.value.messages
+    numbers = {int(found) for found in re.findall(r"\d+", text)}
+    counted = {error.params.get("count"), most or least, line} if code == "count" else {line}
+    assert counted - {None} <= numbers
+    assert "∞" not in text

@@ -91,6 +91,7 @@ def test_a_secret_is_shown_once_after_making_and_after_rotating(team, browse, al
     client = browse(alice)
     made = client.post("/events/webhooks/", {"team": "docs", "name": "Tracker", "prefix": "t."})
     secret = not_none(re.search(r"whsec_[\w-]{43}", text_of(made)))[0]
+    assert select(made, "a", href="/docs/reference/events/")
     assert secret not in text_of(client.get("/events/webhooks/"))
     uid = WebhookEndpoint.objects.get().uid
     rotated = client.post(f"/events/webhooks/{uid}/rotate/", {"overlap_hours": "1"})

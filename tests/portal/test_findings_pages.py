@@ -81,6 +81,7 @@ def test_another_maintainer_releases_it(browse, maintainer, charlie, held):
 def test_the_publisher_cannot_release_their_own_version(browse, alice, held):
     done = browse(alice).post("/skills/docs/sample/1.0.0/release/", {"reason": "Mine."}, follow=True)
     assert part(done, "message")["code"] == "RELEASE_OWN"
+    assert parts(browse(alice).get("/skills/docs/sample/1.0.0/findings/"), "republish")
     assert Version.objects.get().is_held
 
 

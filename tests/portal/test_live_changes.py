@@ -196,7 +196,8 @@ def test_pages_per_user_are_limited(monkeypatch):
     monkeypatch.setattr(middleware, "MAX_STREAM_S", 0)
     changed = ChangeFeed(dict, pause_s=0.01)
     changed.per_user[2] = 1
-    assert streamed([200], changed=changed)[0] == 429
+    status, page = streamed([200], changed=changed)
+    assert (status, b"LIVE_PAGES_TOO_MANY" in page) == (429, True)
     changed.per_user.clear()
     assert streamed([200], changed=changed)[0] == 200
 

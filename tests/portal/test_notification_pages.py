@@ -162,9 +162,10 @@ def test_team_page_is_for_maintainers_and_its_deliveries_can_be_replayed(failure
     record.run_ended(failure, failure.pk, "succeeded", timezone.now())
     expand.expand_pending()
     assert not parsed(client.get(f"{INBOX}deliveries/")).parts("response-code")
-    Delivery.objects.update(state="sent", last_status=204)
+    Delivery.objects.update(state="sent", last_status=204, excerpt="Thanks")
     row = parsed(client.get(f"{INBOX}deliveries/")).part("delivery", state="sent")
     assert row.part("response-code")["value"] == "204"
+    assert "204" in row.tags("summary")[0].text
     client.post(f"{INBOX}deliveries/{row['value']}/replay/")
     assert Delivery.objects.filter(replay_of__uid=row["value"], state="queued").count() == 1
     assert parsed(browse(bob).get(f"{INBOX}deliveries/")).part("empty")["state"] == "none"

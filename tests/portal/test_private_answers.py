@@ -48,7 +48,7 @@ def test_a_one_time_password_opens_neither_page_nor_api(browse, bob):
     bob.save()
     assert browse(bob).get("/skills/").headers["Location"] == "/account/password/"
     answer = browse(bob).get("/api/v1/runs")
-    assert (answer.status_code, answer.json()["code"]) == (403, "FORBIDDEN")
+    assert (answer.status_code, answer.json()["code"]) == (403, "PASSWORD_CHANGE_REQUIRED")
 
 
 def test_what_no_column_can_hold_is_a_request_that_cannot_be_read(bob):

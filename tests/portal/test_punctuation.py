@@ -8,8 +8,10 @@ from html.parser import HTMLParser
 
 import pytest
 from django.template import Context, Template
+from django.template.loader import render_to_string
 from django.utils import timezone, translation
 
+from portal.pages.skill.presenters.plain_values import PurposeValues
 from portal.presenters.content.punctuation import close_up
 from registry.api.errors import QUERY_UNKNOWN
 from registry.models import User
@@ -112,6 +114,14 @@ def test_list_in_an_error_has_the_separator_of_the_language(language, expected):
     problem = QUERY_UNKNOWN.problem(field="x", known=("a", "b", "c"))
     with translation.override(language):
         assert expected in problem.remedy(translation.gettext) + problem.message(translation.gettext)
+
+
+@pytest.mark.parametrize(("language", "between"), [("en", "”, “"), ("zh-hans", "”、“")])
+def test_phrases_of_a_skill_have_the_separator_of_the_language(language, between):
+    purpose = PurposeValues("", "", ("first", "second"), (), is_internal=False, unavailable="")
+    with translation.override(language):
+        html = render_to_string("skill/purpose.html", {"purpose": purpose})
+    assert between in re.sub(r"<[^>]*>", "", html)
 
 
 def test_age_in_chinese_counts_days_as_all_other_texts_do():

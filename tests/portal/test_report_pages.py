@@ -64,13 +64,14 @@ def test_it_is_reported_and_decided_in_a_browser(browse, charlie, alice, maintai
     assert parts(judge.get("/held/"), "empty", state="reported")
 
 
-def test_pages_say_that_a_report_holds_a_version_and_not_a_scan(browse, charlie, maintainer, version):
+def test_pages_say_that_a_report_holds_a_version_and_not_a_scan(browse, alice, charlie, maintainer, version):
     browse(charlie).post(f"{PAGE}report/", {"reason": "malicious"})
     reviewer, report = browse(maintainer), Report.objects.get()
     reviewer.post(f"{PAGE}reports/{report.uid}/", {"decision": "uphold", "reason": "It does."})
     report.refresh_from_db()
     assert report.state == "upheld"
     assert part(reviewer.get(f"{PAGE}findings/"), "hold")["state"] == "report"
+    assert not parts(browse(alice).get(f"{PAGE}findings/"), "republish")  # later versions are held too
     assert part(reviewer.get("/held/"), "cause")["state"] == "report"
     assert parts(reviewer.get(PAGE), "held")
 

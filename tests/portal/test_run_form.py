@@ -5,6 +5,7 @@ import textwrap
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
 
 from portal.pages.runs.views import form
 from registry.identity.actors import Actor
@@ -395,6 +396,8 @@ def test_strangers_sign_in_first_and_viewers_are_told_why_not(browse, bob, team,
     assert page.status_code == 403
     assert part(page, "nothing-to-run")["state"] == "role"
     assert b'name="run"' not in page.content
+    type(team).objects.update(archived_at=timezone.now())
+    assert part(browse(bob).get("/skills/docs/weather/run/"), "nothing-to-run")["state"] == "archived"
 
 
 def test_form_offers_files_of_the_newest_runs_only(browse, bob, team, weather, monkeypatch):

@@ -117,7 +117,9 @@ def test_required_second_factor_comes_before_every_other_page(
     client, _ = sign_in(name)
     for path in ("/", "/account/tokens/", "/account/", "/teams/"):
         assert (client.get(path).get("Location") == "/account/security/") == is_led
-    assert client.get("/api/v1/me").status_code == (403 if is_led else 200)
+    answer = client.get("/api/v1/me")
+    refused = (403, "SECOND_FACTOR_REQUIRED")
+    assert (answer.status_code, answer.json().get("code")) == (refused if is_led else (200, None))
     assert bool(parts(client.get("/account/security/"), "factor-required")) == is_led
     if is_led:
         assert recovery_codes(add_app(client)[0])

@@ -69,6 +69,17 @@ def test_version_row_has_every_code_of_its_runs(browse, bob, used, team):
     assert [link["href"].partition("failure_code=")[2] for link in folded.tags("a")] == codes[3:]
 
 
+def test_version_with_many_codes_links_to_its_failed_runs(browse, bob, used, team):
+    codes = [f"CODE_{n}" for n in range(9)]
+    for code in codes:
+        make_run(used.latest, bob, team, status="failed", failure_code=code)
+    client = browse(bob)
+    row = part(client.get(ADDRESS), "version-statistics")
+    _version, *links, everything = row.tags("a")
+    assert len(links) == 8
+    assert len(parts(client.get(urljoin(ADDRESS, everything["href"])), "run")) == 10
+
+
 def test_an_unused_skill_says_so(browse, alice, public):
     page = browse(alice).get("/skills/docs/kind-review/usage/").content.decode()
     assert parts(page, "empty", state="unused")

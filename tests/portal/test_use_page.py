@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import timezone
 
 from portal.presenters.skill.permissions import readable_name
-from registry.models import Membership, Role, Skill
+from registry.models import Membership, Role, Skill, Team
 from tests.factories.runs import make_run
 from tests.factories.skills import publish_files
 from tests.pages import part, select
@@ -87,6 +88,9 @@ def test_who_may_not_run_has_no_button_for_it(browse, charlie, bob, team, prompt
     assert 'name="run"' not in page
     assert part(page, "run-hint")["state"] == "role"
     assert browse(charlie).post(USE, {"run": "1"}).status_code in (403, 422)
+    Team.objects.update(archived_at=timezone.now())
+    assert part(browse(bob).get(USE), "run-hint")["state"] == "archived"
+    Team.objects.update(archived_at=None)
     Skill.objects.filter(pk=version.skill_id).update(visibility="public")
     assert "sign-in" in browse(None).post(USE, {"run": "1"}).url
 

@@ -30,7 +30,7 @@ def test_invited_person_joins_the_team_and_is_signed_in(admin, team):
     part(made, "invited")
     link = path_in(made, "/join/")
     stranger = Client()
-    assert stranger.get(link).status_code == 200
+    assert parts(stranger.get(link), "sign-in")
     weak = stranger.post(link, {"username": "mei", "password": "12345678"})
     assert weak.status_code == 422
     joined = stranger.post(link, {"username": "mei", "password": "correct horse battery"}, follow=True)
@@ -98,7 +98,8 @@ def test_administrator_rights_are_given_and_taken(admin, bob, administrator):
 
 
 def test_invitation_is_revoked(admin, root):
-    admin.post("/site/users/", {"form": "invite", "invite-role": "member", "invite-days": "7"})
+    made = admin.post("/site/users/", {"form": "invite", "invite-role": "member", "invite-days": "7"})
+    assert not parts(Client().get(path_in(made, "/join/")), "sign-in")  # it is for new accounts only
     assert len(parts(admin.get("/site/users/"), "invitation")) == 1
     admin.post(f"/site/users/invitations/{Invitation.objects.get().uid}/revoke/")
     assert parts(admin.get("/site/users/"), "invitation") == []

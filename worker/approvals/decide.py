@@ -100,10 +100,14 @@ def _lock(approval: Approval, actor: Actor, *, with_others: bool) -> Approval:
     list(Run.objects.select_for_update(of=("self",), no_key=True).filter(which).order_by("pk").only("pk"))
     approval = find(approval.run.uid, actor)
     if approval.run.status != RunStatus.WAITING_APPROVAL or approval.decided_at:
-        raise errors.APPROVAL_DECIDED.refusal(status=approval.run.status)
+        raise _decided(approval.run)
     if approval.expires_at <= timezone.now():
         raise errors.APPROVAL_EXPIRED.refusal(hours=_hours(approval))
     return approval
+
+
+def _decided(run: Run) -> Refusal:
+    return errors.APPROVAL_DECIDED.refusal(status=text.choice_label(RunStatus(run.status)))
 
 
 def _allow(approval: Approval, choice: ApprovalDecision, actor: Actor) -> None:
@@ -209,7 +213,7 @@ def _release(
     additions = additions_from_document(run.grants.get("additions", {}))
     manifest = with_additions(manifest_of(version.manifest), additions)
     if not resume(run, manifest, no_cache=approval.no_cache):
-        raise errors.APPROVAL_DECIDED.refusal(status=run.status)
+        raise _decided(run)
     _record(approval, choice, actor, rule=rule)
 
 
@@ -223,7 +227,7 @@ def _refuse(
     rule: Rule | None = None,
 ) -> None:
     if not states.refuse_waiting(approval.run_id, why.code, _refusal_message(why)):
-        raise errors.APPROVAL_DECIDED.refusal(status=approval.run.status)
+        raise _decided(approval.run)
     _record(approval, choice, actor, reason=reason, rule=rule)
 
 

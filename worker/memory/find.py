@@ -15,7 +15,7 @@ from worker.memory.store import store
 from worker.models import Memory, Run
 from worker.models.memory import MemoryQuerySet
 
-_RUN = "run:"
+_ME, _RUN = "me", "run:"
 
 
 def find_owner(name: str, actor: Actor) -> Owner:
@@ -24,7 +24,7 @@ def find_owner(name: str, actor: Actor) -> Owner:
     Raises NOT_FOUND if the actor can't read the owner's memories, and MEMORY_OWNER_MISSING if ``me`` is not a
     person.
     """
-    if name == "me":
+    if name == _ME:
         if actor.user is None or (actor.token and actor.token.team_id):
             raise MEMORY_OWNER_MISSING.refusal()
         return Owner("", user_id=actor.user.pk)
@@ -80,8 +80,15 @@ def delete_all(owner: Owner, actor: Actor) -> int:
     with transaction.atomic():
         done = store().delete(allowed, by=actor.user)
         team = Team.objects.filter(pk=owner.team_id).first() if owner.team_id else None
-        audit.record(actor, "memory.delete_all", team.slug if team else "own", team=team, count=done)
+        audit.record(actor, "memory.delete_all", _audit_target(owner, team), team=team, count=done)
     return done
+
+
+def _audit_target(owner: Owner, team: Team | None) -> str:
+    """The owner's name as for ``find_owner``: no user name, which an erasure of the person would not find."""
+    if owner.run_id:
+        return _RUN + Run.objects.values_list("uid", flat=True).get(pk=owner.run_id)
+    return team.slug if team else _ME
 
 
 def restore(uid: str, actor: Actor) -> Memory:

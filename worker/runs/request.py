@@ -20,7 +20,7 @@ from registry.models import Team, UseKind, Version
 from registry.models.identity import new_uid
 from registry.packages.manifest.manifest import manifest_of
 from registry.packages.package import Manifest
-from registry.packages.problems import Refusal
+from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 from registry.packages.schemas.validate import validate
 from registry.rules import decision as rules_decision
 from registry.rules.decision import Decision
@@ -30,7 +30,7 @@ from worker.attempts.unpacking import UnpackedPackage, open_package
 from worker.child_runs.lineage import Lineage
 from worker.core.budget import endpoint_for
 from worker.core.opaque_ids import opaque_id
-from worker.core.storable import is_storable
+from worker.core.storable import MAX_DEPTH, is_storable
 from worker.dependencies.runtimes.choice import chosen_runtime
 from worker.files import inputs
 from worker.files.inputs import InputUse, ResolvedInputs
@@ -48,6 +48,10 @@ from worker.runs.errors import ENDPOINT_FILES, REQUEST_INVALID, REQUEST_TOO_LARG
 from worker.runs.limits import limits_of
 
 _MAX_ID = 64
+_NOT_STORABLE = gettext_noop(
+    "NUL characters, lone Unicode surrogates, NaN, infinity and %(levels)s or more nested levels "
+    "are not allowed"
+)
 
 
 def request_run(
@@ -178,7 +182,8 @@ def _check_inputs(request: Request, manifest: Manifest, resolved: ResolvedInputs
 def require_storable(content: Any) -> None:
     """Raises REQUEST_INVALID or REQUEST_TOO_LARGE for JSON content that no run can store."""
     if not is_storable(content):
-        raise REQUEST_INVALID.refusal(reason="it contains characters that JSON cannot represent").at("inputs")
+        reason = LazyMessage(_NOT_STORABLE, levels=MAX_DEPTH)
+        raise REQUEST_INVALID.refusal(reason=reason).at("inputs")
     if len(json.dumps(content)) > settings.SKILLQUAY_MAX_REQUEST_BYTES:
         raise REQUEST_TOO_LARGE.refusal(limit=settings.SKILLQUAY_MAX_REQUEST_BYTES).at("inputs")
 

@@ -21,9 +21,11 @@ MAX_INTERVAL_S = 366 * 24 * 3600
 MAX_JITTER_S = 24 * 3600
 NEXT_RUNS = 10
 _FIELDS = 5  # number of fields of a cron expression; a sixth would mean seconds
-_WRONG_LENGTH = "Wrong number of fields"
-_REASONS = {  # by the message of the parser
+_MAX_CRON = 100  # characters
+_WRONG_LENGTH, _TOO_LONG = "Wrong number of fields", "Too long"
+_REASONS = {  # by the message of the parser or of ``_cron_error``
     _WRONG_LENGTH: _("five fields are required"),
+    _TOO_LONG: _("it has more than 100 characters"),
     "Bad minute": _("the minute is not valid (must be 0 to 59)"),
     "Bad hour": _("the hour is not valid (must be 0 to 23)"),
     "Bad day-of-month": _("the day of month is not valid (must be 1 to 31 and exist in the month)"),
@@ -135,14 +137,18 @@ def _checked_cron(text: str) -> str:
     expression = " ".join(text.split())
     if error := _cron_error(expression):
         reason = gettext(_REASONS.get(error, error))
-        raise errors.SCHEDULE_CRON_INVALID.refusal(cron=expression[:100], reason=reason).at("cron")
+        raise errors.SCHEDULE_CRON_INVALID.refusal(cron=expression[:_MAX_CRON], reason=reason).at("cron")
     return expression
 
 
 def _cron_error(expression: str) -> str:
-    """The parser's message about the expression; "" if it is valid."""
-    if len(expression.split()) != _FIELDS or len(expression) > 100:
+    """The message about the expression, a key of ``_REASONS`` or another one of the parser; "" if it is
+    valid.
+    """
+    if len(expression.split()) != _FIELDS:
         return _WRONG_LENGTH
+    if len(expression) > _MAX_CRON:
+        return _TOO_LONG
     try:
         CronSim(expression, datetime(2000, 1, 1, tzinfo=UTC))
     except (CronSimError, ValueError, AssertionError) as error:

@@ -71,11 +71,7 @@ def report(request: ActorRequest, choice: ApprovalDecision, result: BulkResult) 
         text = ngettext("%(n)s run was approved and started.", "%(n)s runs were approved and started.", n)
         messages.success(request, text % params)
     for rule in list(result.rules.values())[:_MAX_RULES]:
-        text = _("Agents in %(team)s can now run %(name)s without approval.")
-        if rule.effect == Effect.DENY:
-            text = _("A rule now denies %(name)s to everyone in %(team)s.")
-        undo = reverse("rule-remove", args=[rule.uid])
-        messages.success(request, text % {"team": rule.team, "name": rule.name}, extra_tags=undo)
+        report_rule(request, rule)
     for (code, why), number in result.failures.items():
         text = ngettext(
             "%(n)s request could not be processed: %(why)s",
@@ -83,3 +79,12 @@ def report(request: ActorRequest, choice: ApprovalDecision, result: BulkResult) 
             number,
         )
         messages.error(request, text % {"n": number, "why": why}, extra_tags=code)
+
+
+def report_rule(request: ActorRequest, rule: Rule) -> None:
+    """Shows what the new rule does, with a button that removes only the rule."""
+    text = _("Agents in %(team)s can now run %(name)s without approval.")
+    if rule.effect == Effect.DENY:
+        text = _("A rule now denies %(name)s to everyone in %(team)s.")
+    undo = reverse("rule-remove", args=[rule.uid])
+    messages.success(request, text % {"team": rule.team, "name": rule.name}, extra_tags=undo)

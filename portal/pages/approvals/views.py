@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from portal.decorators import signed_in_action, signed_in_page
 from portal.forms.errors import show_refusals
-from portal.pages.approvals.bulk import decide_all, report
+from portal.pages.approvals.bulk import decide_all, report, report_rule
 from portal.pages.approvals.forms import ApprovalDecisionForm, ApprovalFilter, BulkDecisionForm
 from portal.pages.approvals.pagination import ApprovalPaginator
 from portal.pages.approvals.presenters import approval_groups, approval_tabs, rule_scopes
@@ -70,8 +70,11 @@ def decide_selected(request: ActorRequest) -> HttpResponse:
     form = BulkDecisionForm(request.POST)
     uids = ",".join(request.POST.getlist("run")).split(",")  # a group's checkbox has the uids of its runs
     uids = [uid for uid in dict.fromkeys(uids) if uid][:PAGE]
-    if not form.is_valid() or not uids:
+    if not uids or form.has_error("decision"):
         messages.error(request, _("Select requests and choose a decision."))
+        return redirect("approvals")
+    if not form.is_valid():
+        messages.error(request, _invalid())
         return redirect("approvals")
     given = form.cleaned_data
     choice = ApprovalDecision(given["decision"])
@@ -89,7 +92,7 @@ def decide(request: ActorRequest, uid: str) -> HttpResponse:
     approval, form = requests.find(uid, request.actor), ApprovalDecisionForm(request.POST)
     back = redirect("approvals") if request.POST.get("from") == "inbox" else redirect("run", uid)
     if not form.is_valid():
-        messages.error(request, _("Choose a decision; a reason can have at most 500 characters."))
+        messages.error(request, _invalid())
         return back
     given = form.cleaned_data
     choice = ApprovalDecision(given["decision"])
@@ -99,17 +102,22 @@ def decide(request: ActorRequest, uid: str) -> HttpResponse:
     return back
 
 
+def _invalid() -> str:
+    return _("Choose a decision; a reason can have at most 500 characters.")
+
+
 def _confirm(request: ActorRequest, run: Run, choice: ApprovalDecision) -> None:
     approval = requests.find(run.uid, request.actor)
-    undo = reverse("rule-remove", args=[approval.rule.uid]) if approval.rule else ""
     params = {"skill": run.skill_label, "why": run.message}
     if choice == ApprovalDecision.DENIED:
-        messages.success(request, _("The run of %(skill)s was denied.") % params, extra_tags=undo)
+        messages.success(request, _("The run of %(skill)s was denied.") % params)
+        if approval.rule:
+            report_rule(request, approval.rule)
     elif run.status == RunStatus.REFUSED:
         messages.error(request, _("Can't start %(skill)s: %(why)s") % params)
     elif approval.rule:
-        messages.success(
-            request, _("%(skill)s was started. Future runs won't need approval.") % params, extra_tags=undo
-        )
+        undo = reverse("rule-remove", args=[approval.rule.uid])
+        text = _("%(skill)s was started. Future runs won't need approval.")
+        messages.success(request, text % params, extra_tags=undo)
     else:
         messages.success(request, _("%(skill)s was started. Future runs still need approval.") % params)

@@ -118,6 +118,7 @@ def delivery_rows(rows: Iterable[Delivery]) -> list[dict[str, Any]]:
             "title": text_of(row.event).title if row.event else row.get_kind_display(),
             "pill": _pill(row),
             "why": _explanation(row.error),
+            "outcome": row.error or f"HTTP {row.last_status}",
             "is_queued": row.state == DeliveryState.QUEUED,
             "can_retry": row.state in (DeliveryState.QUEUED, DeliveryState.FAILED),
             "can_replay": row.event is not None and row.state in (DeliveryState.SENT, DeliveryState.FAILED),

@@ -8,6 +8,7 @@ import json
 import time
 from urllib.parse import parse_qs
 
+from portal.errors import LIVE_PAGES_TOO_MANY
 from portal.streaming import inner_request
 from portal.streaming.changes.feed import ChangeFeed, OpenPage
 from portal.streaming.changes.rows import Viewer
@@ -20,7 +21,6 @@ from portal.streaming.events import (
     send_chunk,
 )
 from portal.streaming.refusals import refusal_response
-from registry.rates.errors import RATE_LIMITED
 
 PATH = "/live/events/"
 _RETRY_AFTER_S = 30
@@ -48,7 +48,7 @@ class ChangesMiddleware:
         if viewer is None:
             return await answer.relay(send)
         if not self.feed.has_room(viewer):
-            refused = RATE_LIMITED.refusal(limit=2, retry_after_s=_RETRY_AFTER_S)
+            refused = LIVE_PAGES_TOO_MANY.refusal(retry_after_s=_RETRY_AFTER_S)
             return await refusal_response(scope, refused).relay(send)
         await send({"type": "http.response.start", "status": 200, "headers": EVENT_STREAM_HEAD})
         return await run_until_disconnect(self._follow(scope, viewer, send), receive)

@@ -86,7 +86,8 @@ class Bucket:
                     fields = {child.tag.rpartition("}")[2]: child.text or "" for child in element}
                     yield BucketObject(fields["Key"], fields.get("ETag", ""), int(fields["Size"]))
         except (ElementTree.ParseError, ValueError, KeyError):
-            raise SOURCE_ANSWER.refusal(host=host, reason="it is not a bucket listing").at(host) from None
+            reason = _("it is not a bucket listing")
+            raise SOURCE_ANSWER.refusal(host=host, reason=reason).at(host) from None
 
     def _require_ok(self, answer: FetchResponse) -> None:
         if answer.status != 200:

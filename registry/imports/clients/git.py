@@ -40,7 +40,7 @@ def refuse_invalid_data(host: str) -> Iterator[None]:
         raise
     except Exception:
         log.info("%s sent invalid git data", host, exc_info=True)
-        reason = "it is not valid git data"
+        reason = _("it is not valid git data")
         raise SOURCE_ANSWER.refusal(host=host, reason=reason).at(host) from None
 
 

@@ -92,4 +92,5 @@ class CommitWalk:
                 name = found.tree
             elif isinstance(found, Tag):
                 name = found.object[1]
-        raise SOURCE_ANSWER.refusal(host="git", reason="the commit has no files").at("location")
+        reason = gettext_noop("the commit has no files")
+        raise SOURCE_ANSWER.refusal(host="git", reason=reason).at("location")

@@ -107,7 +107,7 @@ class McpSession:
         raise self._unreadable()
 
     def _unreadable(self) -> Refusal:
-        reason = "it is not a valid MCP response"
+        reason = gettext_noop("it is not a valid MCP response")
         return SOURCE_ANSWER.refusal(host=self.host, reason=reason).at(self.host)
 
 

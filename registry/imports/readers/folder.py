@@ -14,6 +14,7 @@ from registry.imports.trees.roots import is_paths
 from registry.imports.trees.tree import Tree, read_tree
 from registry.models import Source
 from registry.packages.archive.paths import printable
+from registry.packages.problems import gettext_noop
 
 _FLAGS = ("recursive", "parents", "allow_external")
 
@@ -29,9 +30,8 @@ def check(location: str, options: Mapping[str, object], actor: Actor) -> tuple[s
             raise IMPORT_OPTION.refusal(option=printable(name)).at(f"options/{printable(name)}")
     folder = Path(os.path.abspath(os.path.expanduser(location)))
     if "\0" in location or not folder.is_dir():
-        raise IMPORT_LOCATION.refusal(location=printable(location), reason="it is not a folder").at(
-            "location"
-        )
+        reason = gettext_noop("it is not a folder")
+        raise IMPORT_LOCATION.refusal(location=printable(location), reason=reason).at("location")
     return str(folder), dict(options)
 
 

@@ -24,6 +24,7 @@ from registry.imports.trees.archives import read_entries
 from registry.models import Source
 from registry.packages import version_numbers
 from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.problems import LazyMessage, gettext_noop
 
 _MAX_TAGS = 50  # only the highest versions are read
 _HEADS, _REFS_TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
@@ -43,7 +44,7 @@ def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str,
     if location.partition("://")[0].lower() not in ("https", "http"):
         raise SOURCE_ADDRESS.refusal(
             location=location[:200],
-            reason="only HTTPS addresses are supported",
+            reason=gettext_noop("only HTTPS addresses are supported"),
             example="https://git.example/team/skills.git",
         ).at("location")
     parse_target(location)
@@ -101,7 +102,8 @@ def _version_tags(refs: Mapping[str, str]) -> list[CommitToRead]:
         ):
             found[number] = CommitToRead(refs.get(ref + _PEELED, commit), tag, number)
     if not found:
-        raise GIT_REF.refusal(what="tag", name="such as v1.2.3").at("options.tags")
+        example = LazyMessage(gettext_noop("such as v1.2.3"))
+        raise GIT_REF.refusal(what="tag", name=example).at("options.tags")
     return [found[number] for number in sorted(found, key=version_numbers.precedence)][-_MAX_TAGS:]
 
 

@@ -18,6 +18,7 @@ from registry.imports.readers.errors import MCP_REFUSED
 from registry.models import Source
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.manifest.frontmatter import SKILL_MD
+from registry.packages.problems import gettext_noop
 
 _MAX_PROMPTS = 500  # per server
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
@@ -47,7 +48,8 @@ def _candidate(name: str, text: bytes, provenance: Mapping[str, str]) -> SkillCa
 def _name(prompt: Mapping[str, Any]) -> str:
     name = prompt.get("name")
     if not isinstance(name, str) or not name.strip():
-        raise MCP_REFUSED.refusal(method="prompts/list", reason="a prompt has no name").at("location")
+        reason = gettext_noop("a prompt has no name")
+        raise MCP_REFUSED.refusal(method="prompts/list", reason=reason).at("location")
     return name[:200]
 
 

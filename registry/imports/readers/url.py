@@ -37,7 +37,7 @@ def check(location: str, options: Mapping[str, Any], actor: Actor) -> tuple[str,
     elif not _is_bucket_address(location):
         raise errors.SOURCE_ADDRESS.refusal(
             location=location[:200],
-            reason="only a bucket and a key are allowed",
+            reason=_("only a bucket and a key are allowed"),
             example="s3://bucket/skills/",
         ).at("location")
     return location, reading.validate_options(options, texts=("credentials",))

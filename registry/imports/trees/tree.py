@@ -9,7 +9,7 @@ from registry.imports import errors
 from registry.imports.candidates import SkillCandidate, SkippedPath
 from registry.imports.trees import agents, commands, roots
 from registry.imports.trees.source_view import LocatedCandidate, SourceView, skill_md, skipped_path
-from registry.packages.problems import Problem
+from registry.packages.problems import Problem, gettext_noop
 
 _CLAUDE = ".claude"
 
@@ -34,7 +34,8 @@ def read_tree(tree: Tree) -> Iterator[SkillCandidate | SkippedPath]:
     that can't be read, and IMPORT_TOO_LARGE above the limit of entries.
     """
     if not tree.folder.is_dir():
-        raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason="it is not a folder")
+        reason = gettext_noop("it is not a folder")
+        raise errors.IMPORT_LOCATION.refusal(location=str(tree.folder), reason=reason)
     return _deduplicate(list(_Reader(tree).read_all()))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from registry.packages import errors
-from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.archive.entries import ArchiveEntry, special_kind
 from registry.packages.archive.paths import is_junk, printable
 from registry.packages.limits import Limits
 from registry.packages.problems import Problem, Refusal
@@ -60,9 +60,8 @@ class _Walk:
         elif stat.S_ISLNK(mode):
             self.problems.append(errors.ENTRY_LINK.problem().at(printable(path)))
         else:
-            self.problems.append(
-                errors.ENTRY_SPECIAL.problem(kind=f"{stat.S_IFMT(mode):#o}").at(printable(path))
-            )
+            problem = errors.ENTRY_SPECIAL.problem(kind=special_kind(mode))
+            self.problems.append(problem.at(printable(path)))
 
     def _read(self, path: str) -> bytes:
         """At most the first ``limits.file + 1`` bytes of a file. ``check_sizes`` later refuses a file of this

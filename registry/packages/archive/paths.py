@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from registry.packages import errors
 from registry.packages.archive.entries import ArchiveEntry
 from registry.packages.limits import Limits
-from registry.packages.problems import Problem, gettext_noop
+from registry.packages.problems import LazyMessage, Problem, gettext_noop
 
 MAX_PRINTABLE = 200
 MAX_NAME_BYTES = 255  # per path segment; the limit of ext4, APFS and NTFS
@@ -62,7 +62,9 @@ def path_problem(path: str, limits: Limits) -> Problem | None:
 
 def _broken_rule(path: str, limits: Limits) -> Problem | None:
     if len(path) > limits.path_characters:
-        return errors.PATH_TOO_LONG.problem(reason=f"{len(path)} > {limits.path_characters}")
+        text = gettext_noop("%(length)s characters; the maximum is %(limit)s")
+        excess = LazyMessage(text, length=len(path), limit=limits.path_characters)
+        return errors.PATH_TOO_LONG.problem(reason=excess)
     parts = path.split("/")
     if len(parts) - 1 > limits.path_depth:
         return errors.PATH_TOO_DEEP.problem(limit=limits.path_depth)
@@ -75,8 +77,10 @@ def _broken_rule(path: str, limits: Limits) -> Problem | None:
     for part in parts:
         if _DEVICES.match(part.lower()):
             return errors.PATH_RESERVED.problem(name=printable(part))
-        if len(part.encode("utf-8")) > MAX_NAME_BYTES:
-            return errors.PATH_TOO_LONG.problem(reason=f"{printable(part)} > {MAX_NAME_BYTES} bytes")
+        if (length := len(part.encode("utf-8"))) > MAX_NAME_BYTES:
+            text = gettext_noop("the name %(name)s has %(length)s bytes; the maximum is %(limit)s")
+            excess = LazyMessage(text, name=printable(part), length=length, limit=MAX_NAME_BYTES)
+            return errors.PATH_TOO_LONG.problem(reason=excess)
     return None
 
 

@@ -4,16 +4,16 @@ import re
 from dataclasses import dataclass
 
 from registry.packages import errors
-from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.archive.entries import BLOCK_DEVICE, CHARACTER_DEVICE, FIFO, SPARSE_FILE, ArchiveEntry
 from registry.packages.archive.inflate import gunzip
 from registry.packages.archive.paths import printable
 from registry.packages.limits import Limits
-from registry.packages.problems import Refusal, gettext_noop
+from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 
 _BLOCK = 512
 _FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
 _PAX, _PAX_GLOBAL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
-_KINDS = {b"3": "character device", b"4": "block device", b"6": "fifo", b"S": "sparse file"}
+_KINDS = {b"3": CHARACTER_DEVICE, b"4": BLOCK_DEVICE, b"6": FIFO, b"S": SPARSE_FILE}
 _MAX_HEADER_BODY = 64 * 1024  # bytes of a pax or long-name record, far longer than any path
 _OCTAL = re.compile(rb"[ \0]*([0-7]*)[ \0]*")
 
@@ -99,7 +99,8 @@ def _read_header(data: bytes, position: int) -> _Header:
             reason=gettext_noop("a header extends past the end of the file")
         )
     if _number(block[148:156]) != sum(block[:148]) + sum(block[156:]) + 8 * 32:
-        raise errors.ARCHIVE_DAMAGED.refusal(reason=f"the header at byte {position} has a wrong checksum")
+        text = gettext_noop("the header at byte %(position)s has a wrong checksum")
+        raise errors.ARCHIVE_DAMAGED.refusal(reason=LazyMessage(text, position=position))
     name = block[:100].partition(b"\0")[0]
     if block[257:263] == b"ustar\0" and (prefix := block[345:500].partition(b"\0")[0]):
         name = prefix + b"/" + name
@@ -131,7 +132,7 @@ def _read_extension(header: _Header, body: bytes, overrides: _Overrides) -> _Ove
         return _Overrides(body.partition(b"\0")[0], overrides.size)
     fields = _pax_fields(body)
     if any(name.startswith(b"GNU.sparse") for name in fields):
-        raise errors.ENTRY_SPECIAL.refusal(kind="sparse file")
+        raise errors.ENTRY_SPECIAL.refusal(kind=SPARSE_FILE)
     if header.kind == _PAX_GLOBAL:
         if fields.keys() & {b"path", b"size", b"linkpath"}:
             raise errors.ARCHIVE_AMBIGUOUS.refusal(

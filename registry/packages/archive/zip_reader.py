@@ -4,7 +4,7 @@ import stat
 import zlib
 
 from registry.packages import errors
-from registry.packages.archive.entries import ArchiveEntry
+from registry.packages.archive.entries import ArchiveEntry, special_kind
 from registry.packages.archive.inflate import inflate
 from registry.packages.archive.paths import printable
 from registry.packages.archive.zip_records import Record, check_readable, read_records
@@ -36,7 +36,7 @@ def _check_kind(record: Record) -> None:
     if kind == stat.S_IFLNK:
         raise errors.ENTRY_LINK.refusal().at(label)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise errors.ENTRY_SPECIAL.refusal(kind=f"{kind:#o}").at(label)
+        raise errors.ENTRY_SPECIAL.refusal(kind=special_kind(kind)).at(label)
     named_folder = record.name.endswith("/")
     if (kind == stat.S_IFDIR) > named_folder or (kind == stat.S_IFREG) & named_folder:
         raise errors.ARCHIVE_DISAGREES.refusal(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from registry.packages import errors
 from registry.packages.archive.paths import printable
 from registry.packages.limits import Limits
-from registry.packages.problems import Refusal, gettext_noop
+from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 
 _LOCAL = struct.Struct("<4s5H3I2H")
 _CENTRAL = struct.Struct("<4s6H3I5H2I")
@@ -240,9 +240,9 @@ def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record
     expected = 0
     for index, record in enumerate(ordered):
         if record.offset != expected:
-            raise errors.ARCHIVE_GAPS.refusal(reason=f"it starts at byte {record.offset}, not {expected}").at(
-                printable(record.name)
-            )
+            text = gettext_noop("the entry starts at byte %(start)s, not %(expected)s")
+            reason = LazyMessage(text, start=record.offset, expected=expected)
+            raise errors.ARCHIVE_GAPS.refusal(reason=reason).at(printable(record.name))
         expected = ordered[index + 1].offset if index + 1 < len(ordered) else end.offset
         matched.append(_match_local(data, record, expected))
     if expected != end.offset:
@@ -260,9 +260,16 @@ def _match_local(data: bytes, record: Record, next_offset: int) -> Record:
     name_at = record.offset + _LOCAL.size
     start = name_at + name_length + extra_length
     if data[name_at : name_at + name_length] != record.raw_name:
-        raise _disagreement(record, "name")
+        raise _disagreement(
+            record, gettext_noop("the name of the entry differs from the one in the central directory")
+        )
     if flags != record.flags or method != record.method:
-        raise _disagreement(record, "flags or method")
+        raise _disagreement(
+            record,
+            gettext_noop(
+                "the flags or compression method of the entry differ from those in the central directory"
+            ),
+        )
     extra = _extra_fields(data[name_at + name_length : start], record.name)
     size, packed = _apply_zip64(extra, record.name, size, packed)
     local_values, central_values = (crc, packed, size), (record.crc, record.packed, record.size)
@@ -271,17 +278,18 @@ def _match_local(data: bytes, record: Record, next_offset: int) -> Record:
         one != other and not (has_descriptor and one == 0)
         for one, other in zip(local_values, central_values, strict=True)
     ):
-        raise _disagreement(record, "checksum or sizes")
+        raise _disagreement(
+            record,
+            gettext_noop("the checksum or sizes of the entry differ from those in the central directory"),
+        )
     _check_tail(
         data[start + record.packed : next_offset] if next_offset >= start + record.packed else None, record
     )
     return Record(**{**record.__dict__, "start": start})
 
 
-def _disagreement(record: Record, field: str) -> Refusal:
-    return errors.ARCHIVE_DISAGREES.refusal(reason=f"{field} here and in the directory differ").at(
-        printable(record.name)
-    )
+def _disagreement(record: Record, reason: str) -> Refusal:
+    return errors.ARCHIVE_DISAGREES.refusal(reason=reason).at(printable(record.name))
 
 
 def _check_tail(tail: bytes | None, record: Record) -> None:
@@ -303,7 +311,10 @@ def _check_tail(tail: bytes | None, record: Record) -> None:
     if record.packed <= _MAX32 and record.size <= _MAX32:
         forms.append(struct.pack("<III", record.crc, record.packed, record.size))
     if not any(tail in (form, b"PK\x07\x08" + form) for form in forms):
-        raise _disagreement(record, "data descriptor")
+        raise _disagreement(
+            record,
+            gettext_noop("the data descriptor of the entry doesn't match the central directory"),
+        )
 
 
 def check_readable(record: Record) -> None:
@@ -314,7 +325,8 @@ def check_readable(record: Record) -> None:
     if record.method not in (0, 8):
         raise errors.ARCHIVE_METHOD.refusal(method=record.method).at(label)
     if record.flags & ~_FLAGS:
-        raise errors.ARCHIVE_DAMAGED.refusal(reason=f"unknown flags {record.flags:#06x}").at(label)
+        reason = LazyMessage(gettext_noop("unknown flags %(flags)s"), flags=f"{record.flags:#06x}")
+        raise errors.ARCHIVE_DAMAGED.refusal(reason=reason).at(label)
     if record.method == 0 and record.packed != record.size:
         raise errors.ARCHIVE_DISAGREES.refusal(
             reason=gettext_noop(

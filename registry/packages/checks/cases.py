@@ -12,7 +12,7 @@ from registry.packages.limits import Limits
 from registry.packages.manifest.yaml_reader import YamlReader
 from registry.packages.near_misses import closest
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
 
 CASES_YAML = "tests/cases.yaml"
 MAX_CASES = 20
@@ -24,6 +24,7 @@ _TEXTS = ("name", "script", "action", "tool", "stdin")
 _FIELDS = (*_TEXTS, "arguments", "inputs", "expect")
 _EXPECT_FIELDS = ("status", "code", "output", "equals", "artifacts")
 STATUSES = ("succeeded", "failed", "timed_out", "refused")
+_NOT_TEXT = gettext_noop("`%(field)s` must be text; put it in quotation marks")
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,16 @@ def parse_cases(data: bytes) -> PackagedCases:
     reader = YamlReader(Limits(), CASES_YAML)
     try:
         if len(data) > _MAX_BYTES:
-            raise Refusal(_invalid(1, f"the file has more than {_MAX_BYTES} bytes"))
+            reason = LazyMessage(gettext_noop("the file has more than %(limit)s bytes"), limit=_MAX_BYTES)
+            raise Refusal(_invalid(1, reason))
         values = reader.read(data.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return PackagedCases(problems=(_invalid(1, "the file is not UTF-8 text"),))
+        return PackagedCases(problems=(_invalid(1, gettext_noop("the file is not UTF-8 text")),))
     except Refusal as refused:
         return PackagedCases(problems=tuple(replace(each, severity="warning") for each in refused.problems))
     if not isinstance(values, Mapping) or list(values) != [_LIST] or not isinstance(values[_LIST], list):
-        return PackagedCases(problems=(_invalid(1, "the file must contain one list, `cases`"),))
+        text = gettext_noop("the file must contain one list, `cases`")
+        return PackagedCases(problems=(_invalid(1, text),))
     return _read(values[_LIST], reader)
 
 
@@ -89,12 +92,13 @@ def _read(rows: list[Any], reader: YamlReader) -> PackagedCases:
         place = (_LIST, str(index))
         line = reader.lines.get(place)
         if len(cases) == MAX_CASES:
-            problems.append(_invalid(line, f"only the first {MAX_CASES} cases are read"))
+            reason = LazyMessage(gettext_noop("only the first %(limit)s cases are read"), limit=MAX_CASES)
+            problems.append(_invalid(line, reason))
             break
         if found := list(_problems(row, place, reader)):
             problems += found
         elif row["name"].strip() in cases:
-            problems.append(_invalid(line, "the name is duplicated"))
+            problems.append(_invalid(line, gettext_noop("the name is duplicated")))
         else:
             case = _case(row, line)
             cases[case.name] = case
@@ -104,7 +108,7 @@ def _read(rows: list[Any], reader: YamlReader) -> PackagedCases:
 def _problems(row: Any, place: tuple[str, ...], reader: YamlReader) -> Iterator[Problem]:
     line = reader.lines.get(place)
     if not isinstance(row, Mapping):
-        yield _invalid(line, "a case must have fields, such as `name` and `expect`")
+        yield _invalid(line, gettext_noop("a case must have fields, such as `name` and `expect`"))
         return
     yield from _unknown(row, _FIELDS, place, reader)
     for name, reason in _wrong_fields(row):
@@ -121,41 +125,53 @@ def _unknown(
     row: Mapping[str, Any], known: tuple[str, ...], place: tuple[str, ...], reader: YamlReader
 ) -> Iterator[Problem]:
     for name in row:
-        if name not in known:
-            right = closest(name, known)
-            advice = f"write `{right}`" if right else f"the fields are {', '.join(known)}"
-            yield _invalid(reader.lines.get((*place, name)), f"`{printable(name, 40)}` is unknown; {advice}")
+        if name in known:
+            continue
+        field, right = printable(name, 40), closest(name, known)
+        if right:
+            text = gettext_noop("`%(field)s` is unknown; write `%(known)s`")
+            reason = LazyMessage(text, field=field, known=right)
+        else:
+            text = gettext_noop("`%(field)s` is unknown; the fields are %(names)s")
+            reason = LazyMessage(text, field=field, names=known)
+        yield _invalid(reader.lines.get((*place, name)), reason)
 
 
 def _wrong_fields(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     name = row.get("name")
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME:
-        yield "name", f"`name` must be a text of at most {MAX_NAME} characters"
+        text = gettext_noop("`name` must be a text of at most %(limit)s characters")
+        yield "name", LazyMessage(text, limit=MAX_NAME)
     for each in _TEXTS[1:]:
         if each in row and not isinstance(row[each], str):
-            yield each, f"`{each}` must be text; put it in quotation marks"
+            yield each, LazyMessage(_NOT_TEXT, field=each)
     if not isinstance(row.get("arguments", []), list):
-        yield "arguments", "`arguments` must be a list"
+        yield "arguments", gettext_noop("`arguments` must be a list")
     if not isinstance(row.get("inputs", {}), Mapping):
-        yield "inputs", "`inputs` must have fields"
+        yield "inputs", gettext_noop("`inputs` must have fields")
     if not isinstance(row.get("expect", {}), Mapping):
-        yield "expect", f"`expect` must have fields: {', '.join(_EXPECT_FIELDS)}"
+        text = gettext_noop("`expect` must have fields: %(names)s")
+        yield "expect", LazyMessage(text, names=_EXPECT_FIELDS)
 
 
 def _wrong_expectations(expect: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     status = expect.get("status", STATUSES[0])
     if status not in STATUSES:
-        right = closest(status, STATUSES)
-        yield "status", f"write `{right}`" if right else f"`status` is one of {', '.join(STATUSES)}"
+        if right := closest(status, STATUSES):
+            text = gettext_noop("the value of `status` is unknown; write `%(known)s`")
+            yield "status", LazyMessage(text, known=right)
+        else:
+            yield "status", LazyMessage(gettext_noop("`status` must be one of %(names)s"), names=STATUSES)
     if not isinstance(expect.get("code", ""), str):
-        yield "code", "`code` must be text"
+        yield "code", LazyMessage(_NOT_TEXT, field="code")
     if "output" in expect and "equals" in expect:
-        yield "equals", "use only one of `output` and `equals`"
+        yield "equals", gettext_noop("use only one of `output` and `equals`")
     names = expect.get("artifacts", [])
     if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-        yield "artifacts", "`artifacts` must be a list of paths"
+        yield "artifacts", gettext_noop("`artifacts` must be a list of paths")
     elif len(names) > _MAX_ARTIFACTS:
-        yield "artifacts", f"`artifacts` can have at most {_MAX_ARTIFACTS} paths"
+        text = gettext_noop("`artifacts` can have at most %(limit)s paths")
+        yield "artifacts", LazyMessage(text, limit=_MAX_ARTIFACTS)
 
 
 def _case(row: Mapping[str, Any], line: int | None) -> PackagedCase:

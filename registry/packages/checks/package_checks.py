@@ -13,7 +13,7 @@ from registry.packages.checks.cases import read_cases
 from registry.packages.checks.profiles import CODE, RUNNABLE, apply_profile, single_scripts, suffix
 from registry.packages.checks.trigger_tests import read_trigger_tests
 from registry.packages.dependencies.read import read_dependencies
-from registry.packages.errors import ENTRY_UNSAFE
+from registry.packages.errors import ENTRY_UNSAFE, SCHEMA_REFERENCE
 from registry.packages.manifest.endpoints import is_allowed
 from registry.packages.manifest.frontmatter import SKILL_MD, FrontMatter
 from registry.packages.manifest.sections import (
@@ -26,7 +26,7 @@ from registry.packages.manifest.sections import (
 from registry.packages.manifest.tools import schema_of
 from registry.packages.package import Manifest, PackageFile, Profile
 from registry.packages.path_conditions import unmatchable_patterns
-from registry.packages.problems import Problem, gettext_noop
+from registry.packages.problems import LazyMessage, Problem, gettext_noop
 from registry.packages.schemas.validate import check_schema
 
 MAX_DESCRIPTION_LENGTH = 1024
@@ -245,30 +245,39 @@ def check_abp(facts: Facts, _: Profile) -> Iterator[Problem]:
 def _tool_flaws(tool: object, seen: set[str]) -> Iterator[str]:
     name = tool.get("name") if isinstance(tool, Mapping) else None
     if not isinstance(tool, Mapping) or not isinstance(name, str) or not name:
-        yield "it has no name"
+        yield gettext_noop("it has no name")
         return
     if name in seen:
-        yield f"{printable(name)} is duplicated"
+        yield LazyMessage(gettext_noop("%(name)s is duplicated"), name=printable(name))
     seen.add(name)
     parameters = tool.get("parameters")
     if parameters is not None and not isinstance(parameters, Mapping):
-        yield "`parameters` is not a group of fields"
+        yield gettext_noop("`parameters` is not a group of fields")
         return
     flaws = [
         flaw for key, one in (parameters or {}).items() for flaw in _parameter_flaws(printable(key), one)
     ]
     yield from flaws
-    if not flaws and (schema_problems := check_schema(schema_of(parameters))):
-        yield f"its parameters form an invalid schema: {schema_problems[0].message()}"
+    if not flaws:
+        yield from map(_schema_reason, check_schema(schema_of(parameters)))
+
+
+def _schema_reason(flaw: Problem) -> str:
+    if flaw.code == SCHEMA_REFERENCE.name:
+        text = gettext_noop("the schema of its `parameters` refers to another schema: %(reference)s")
+    else:
+        text = gettext_noop("its `parameters` form an invalid schema: %(reason)s")
+    return LazyMessage(text, **flaw.params)
 
 
 def _parameter_flaws(key: str, parameter: object) -> Iterator[str]:
     if not isinstance(parameter, Mapping):
-        yield f"parameter {key} is not a group of fields"
+        yield LazyMessage(gettext_noop("parameter %(name)s is not a group of fields"), name=key)
     elif parameter.get("type", "string") not in _ABP_TYPES:
-        yield f"parameter {key} must have one of the types {', '.join(_ABP_TYPES)}"
+        text = gettext_noop("parameter %(name)s must have one of the types %(types)s")
+        yield LazyMessage(text, name=key, types=_ABP_TYPES)
     elif not isinstance(parameter.get("required", False), bool):
-        yield f"`required` of parameter {key} must be true or false"
+        yield LazyMessage(gettext_noop("`required` of parameter %(name)s must be true or false"), name=key)
 
 
 def check_single_file(facts: Facts, profile: Profile) -> Iterator[Problem]:

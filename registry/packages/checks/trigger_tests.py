@@ -7,7 +7,7 @@ from registry.packages.checks.errors import TRIGGER_TESTS_INVALID
 from registry.packages.limits import Limits
 from registry.packages.manifest.yaml_reader import YamlReader
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
 
 TRIGGERS_YAML = "tests/triggers.yaml"
 MAX_TESTS = 50
@@ -39,7 +39,7 @@ def read_trigger_tests(files: Sequence[PackageFile]) -> PackagedTriggerTests:
     try:
         values = reader.read(_text(file.data))
     except UnicodeDecodeError:
-        return PackagedTriggerTests(problems=(_invalid(1, "it is not UTF-8 text"),))
+        return PackagedTriggerTests(problems=(_invalid(1, gettext_noop("the file is not UTF-8 text")),))
     except Refusal as refused:
         return PackagedTriggerTests(
             problems=tuple(replace(each, severity="warning") for each in refused.problems)
@@ -49,24 +49,27 @@ def read_trigger_tests(files: Sequence[PackageFile]) -> PackagedTriggerTests:
 
 def _text(data: bytes) -> str:
     if len(data) > _MAX_BYTES:
-        raise Refusal(_invalid(1, f"it has more than {_MAX_BYTES} bytes"))
+        reason = LazyMessage(gettext_noop("the file has more than %(limit)s bytes"), limit=_MAX_BYTES)
+        raise Refusal(_invalid(1, reason))
     return data.decode("utf-8-sig")
 
 
 def _read(values: object, reader: YamlReader) -> PackagedTriggerTests:
     if not isinstance(values, Mapping):
-        return PackagedTriggerTests(
-            problems=(_invalid(1, f"it must contain the lists {' and '.join(_LISTS)}"),)
-        )
+        reason = gettext_noop("the file must contain the lists `match` and `not_match`")
+        return PackagedTriggerTests(problems=(_invalid(1, reason),))
     tests: dict[str, PackagedTriggerTest] = {}
     problems = []
     for test in _entries(values, reader):
         if isinstance(test, Problem):
             problems.append(test)
         elif test.utterance in tests:
-            problems.append(_invalid(test.line, "the utterance is duplicated"))
+            problems.append(_invalid(test.line, gettext_noop("the utterance is duplicated")))
         elif len(tests) == MAX_TESTS:
-            problems.append(_invalid(test.line, f"only the first {MAX_TESTS} utterances are read"))
+            reason = LazyMessage(
+                gettext_noop("only the first %(limit)s utterances are read"), limit=MAX_TESTS
+            )
+            problems.append(_invalid(test.line, reason))
             break
         else:
             tests[test.utterance] = test
@@ -77,9 +80,10 @@ def _entries(values: Mapping[str, object], reader: YamlReader) -> Iterator[Packa
     for name, utterances in values.items():
         line = reader.lines.get((name,))
         if name not in _LISTS:
-            yield _invalid(line, f"the only known lists are {' and '.join(_LISTS)}")
+            yield _invalid(line, gettext_noop("the only known lists are `match` and `not_match`"))
         elif not isinstance(utterances, list):
-            yield _invalid(line, f"{name} must be a list of utterances")
+            reason = LazyMessage(gettext_noop("`%(field)s` must be a list of utterances"), field=name)
+            yield _invalid(line, reason)
         else:
             for index, utterance in enumerate(utterances):
                 yield _entry(utterance, _LISTS[name], reader.lines.get((name, str(index)), line))
@@ -87,9 +91,10 @@ def _entries(values: Mapping[str, object], reader: YamlReader) -> Iterator[Packa
 
 def _entry(utterance: object, must_match: bool, line: int | None) -> PackagedTriggerTest | Problem:
     if not isinstance(utterance, str) or not utterance.strip():
-        return _invalid(line, "an utterance must be text; put it in quotation marks")
+        return _invalid(line, gettext_noop("an utterance must be text; put it in quotation marks"))
     if len(utterance) > MAX_UTTERANCE_LENGTH:
-        return _invalid(line, f"an utterance can have at most {MAX_UTTERANCE_LENGTH} characters")
+        text = gettext_noop("an utterance can have at most %(limit)s characters")
+        return _invalid(line, LazyMessage(text, limit=MAX_UTTERANCE_LENGTH))
     return PackagedTriggerTest(utterance.strip(), must_match, line)
 
 

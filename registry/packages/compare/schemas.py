@@ -81,13 +81,7 @@ class _SchemaWalk:
         if before == after:
             return
         if not isinstance(before, Mapping) or not isinstance(after, Mapping):
-            yield self._change(
-                "unclear",
-                path,
-                LazyMessage(
-                    _("The schema changed in a way that can't be compared; the effect on callers is unknown.")
-                ),
-            )
+            yield self._incomparable(path)
             return
         yield from self._types(before, after, path)
         yield from self._choices(before, after, path)
@@ -99,6 +93,10 @@ class _SchemaWalk:
 
     def _change(self, effect: Effect, path: SchemaPath, reason: str) -> SchemaChange:
         return SchemaChange(pointer(list(path)), effect, reason)
+
+    def _incomparable(self, path: SchemaPath) -> SchemaChange:
+        reason = _("The schema changed in a way that can't be compared; the effect on callers is unknown.")
+        return self._change("unclear", path, LazyMessage(reason))
 
     def _narrowing(self, path: SchemaPath, reason: str) -> SchemaChange:
         return self._change("breaking" if self.side == "input" else "compatible", path, reason)
@@ -159,8 +157,7 @@ class _SchemaWalk:
             else:
                 yield from self._requirement(inner, name in must_before, name in must_after)
                 yield from self.schema(old[name], new[name], inner)
-        if before.get("additionalProperties", True) != after.get("additionalProperties", True):
-            yield self._openness(after, path)
+        yield from self._unlisted(_unlisted_rule(before), _unlisted_rule(after), path)
 
     def _new(self, path: SchemaPath, *, required: bool) -> SchemaChange:
         if self.side == "input" and required:
@@ -179,18 +176,22 @@ class _SchemaWalk:
                 path, LazyMessage(_("Now optional.")) if is_input else LazyMessage(_("Can now be absent."))
             )
 
-    def _openness(self, after: Schema, path: SchemaPath) -> SchemaChange:
-        if after.get("additionalProperties") is False:
-            return self._narrowing(path, LazyMessage(_("Unlisted fields are no longer allowed.")))
-        return self._widening(
-            path,
-            LazyMessage(
-                _(
-                    "The rule for unlisted fields changed: they are now allowed, or must "
-                    "match a different schema."
-                )
-            ),
-        )
+    def _unlisted(self, before: Any, after: Any, path: SchemaPath) -> Iterator[SchemaChange]:
+        """Compares ``additionalProperties``: true, false or a schema."""
+        if before == after:
+            return
+        if after is False:
+            yield self._narrowing(path, LazyMessage(_("Unlisted fields are no longer allowed.")))
+        elif after is True:
+            yield self._widening(path, LazyMessage(_("Any unlisted field is now allowed.")))
+        elif before is False:
+            yield self._widening(path, LazyMessage(_("Unlisted fields that match a schema are now allowed.")))
+        elif before is True:
+            yield self._narrowing(
+                path, LazyMessage(_("Unlisted fields must now match a schema; before, any were allowed."))
+            )
+        else:
+            yield self._incomparable(path)
 
     def _others(self, before: Schema, after: Schema, path: SchemaPath) -> Iterator[SchemaChange]:
         for name in dict.fromkeys((*before, *after)):
@@ -226,6 +227,12 @@ def _number(schema: Schema, name: str) -> float | None:
 def _group(schema: Schema) -> Mapping[str, Any]:
     properties = schema.get("properties")
     return properties if isinstance(properties, Mapping) else {}
+
+
+def _unlisted_rule(schema: Schema) -> Any:
+    """The value of ``additionalProperties``; True if it is missing or allows every field."""
+    rule = schema.get("additionalProperties", True)
+    return True if rule == {} else rule
 
 
 def _required_names(schema: Schema) -> frozenset[str]:

@@ -140,7 +140,8 @@ def _block_lines(
         script_blocks = list(_find_blocks(text.split("\n"))) if heads <= _HEADS_BYTES else []
         blocks += sum(len(content) for _, content in script_blocks)
         if heads > _HEADS_BYTES or blocks > _BLOCK_BYTES:
-            problems.append(errors.DEPENDENCY_FILE_LARGE.problem(limit=_BLOCK_BYTES).at(script.path))
+            limit = _HEADS_BYTES if heads > _HEADS_BYTES else _BLOCK_BYTES
+            problems.append(errors.DEPENDENCY_FILE_LARGE.problem(limit=limit).at(script.path))
             return
         yield from _read_block(script.path, script_blocks, python_versions, problems)
 

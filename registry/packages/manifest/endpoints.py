@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from registry.packages.archive.paths import printable
 from registry.packages.manifest.fields import Fields
-from registry.packages.problems import gettext_noop
+from registry.packages.problems import LazyMessage, gettext_noop
 
 ENDPOINT_TYPES = ("service", "distributed")  # the skill types that run by calling an endpoint
 MAX_ENDPOINTS = 8
@@ -26,7 +26,8 @@ def read_endpoints(fields: Fields) -> tuple[str, ...]:
     addresses = dict.fromkeys([*([single] if single else []), *listed])
     valid = [address for address in addresses if _is_valid(fields, address, single)]
     if len(valid) > MAX_ENDPOINTS:
-        fields.note_value("endpoints", found=len(valid), expected=gettext_noop("a list of at most 8 URLs"))
+        found = LazyMessage(gettext_noop("a list of %(count)s URLs"), count=len(valid))
+        fields.note_value("endpoints", found=found, expected=gettext_noop("a list of at most 8 URLs"))
     return tuple(valid[:MAX_ENDPOINTS])
 
 

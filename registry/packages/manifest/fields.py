@@ -124,9 +124,10 @@ class Fields:
             self._add_type_problem(names, gettext_noop("a number"), value)
             return None
         if not low <= value <= high:
-            self.note_value(
-                self.spelling(*names), found=printable(str(value)), expected=f"between {low:g} and {high:g}"
+            expected = LazyMessage(
+                gettext_noop("between %(low)s and %(high)s"), low=f"{low:g}", high=f"{high:g}"
             )
+            self.note_value(self.spelling(*names), found=printable(str(value)), expected=expected)
             return None
         return value
 
@@ -143,7 +144,7 @@ class Fields:
         self.note_value(
             self.spelling(*names),
             found=printable(str(value)),
-            expected="one of " + ", ".join(options),
+            expected=LazyMessage(gettext_noop("one of %(names)s"), names=options),
             severity="error" if strict and closest(value, options) else "warning",
         )
         return None

@@ -12,7 +12,7 @@ from registry.packages.archive.paths import printable
 from registry.packages.authoring.metadata_fields import restore_fields
 from registry.packages.limits import Limits
 from registry.packages.manifest.yaml_reader import KeyPath, YamlReader
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import LazyMessage, Problem, Refusal, gettext_noop
 
 SKILL_MD = "SKILL.md"
 TEXT_FIELDS = frozenset(
@@ -98,7 +98,8 @@ def _decode(data: bytes, limits: Limits) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise errors.SKILL_NOT_TEXT.refusal(reason=f"byte {error.start}").at(SKILL_MD, line) from None
+        reason = LazyMessage(gettext_noop("byte %(number)s"), number=error.start)
+        raise errors.SKILL_NOT_TEXT.refusal(reason=reason).at(SKILL_MD, line) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise errors.TEXT_NOT_STORABLE.refusal(character="U+0000").at(SKILL_MD, line)

@@ -10,7 +10,7 @@ from registry.packages.limits import Limits
 from registry.packages.manifest.frontmatter import TEXT_FIELDS, FrontMatter
 from registry.packages.manifest.yaml_reader import YamlReader
 from registry.packages.package import PackageFile
-from registry.packages.problems import Refusal
+from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 
 _NAMES = ("metadata.yml", "metadata.yaml")
 
@@ -62,7 +62,7 @@ def read_metadata(file: PackageFile, limits: Limits) -> FrontMatter:
     try:
         values = reader.read(file.data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is not UTF-8"
+        reason = LazyMessage(gettext_noop("byte %(number)s is not UTF-8"), number=error.start)
         raise errors.FRONT_MATTER_INVALID.refusal(reason=reason).at(file.path) from None
     fields: Mapping[str, Any] = {} if values is None else values
     if not isinstance(fields, dict):

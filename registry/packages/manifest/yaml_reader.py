@@ -18,7 +18,7 @@ from yaml.scanner import Scanner
 from registry.packages import errors
 from registry.packages.archive.paths import printable
 from registry.packages.limits import Limits
-from registry.packages.problems import Refusal
+from registry.packages.problems import Refusal, gettext_noop
 
 KeyPath = tuple[str, ...]  # keys and list indexes from the top
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -66,18 +66,20 @@ class YamlReader:
             value = self._value(events, (), 0)
             events.next()  # document end
             if not events.at(yaml.StreamEndEvent):
-                raise self._invalid("a second document begins", events.next().start_mark)
+                raise self._invalid(gettext_noop("a second document begins"), events.next().start_mark)
             return value
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
-            raise self._invalid(error.problem or error.context or "it cannot be read", mark) from None
+            raise self._invalid(
+                error.problem or error.context or gettext_noop("it cannot be read"), mark
+            ) from None
         # a \U escape above Unicode's range makes chr() fail inside PyYAML
         except (ValueError, OverflowError) as error:
             raise self._invalid(str(error), None) from None
         except yaml.YAMLError as error:
             line = text.count("\n", 0, max(0, getattr(error, "position", 0)))
             raise errors.FRONT_MATTER_INVALID.refusal(
-                reason=printable(getattr(error, "reason", "it cannot be read"))
+                reason=printable(getattr(error, "reason", gettext_noop("it cannot be read")))
             ).at(self.path, self.first_line + line) from None
 
     def _invalid(self, reason: str, mark: Any) -> Refusal:

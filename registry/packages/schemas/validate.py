@@ -158,16 +158,17 @@ def _check_shape(schema: object, where: str) -> None:
         node, location = pending.pop()
         nodes += 1
         if nodes > MAX_NODES or len(location) > MAX_DEPTH:
-            raise package_errors.SCHEMA_TOO_LARGE.refusal(
-                where=where, reason=f"more than {MAX_NODES} parts or {MAX_DEPTH} levels"
-            )
+            text = gettext_noop("more than %(parts)s parts or %(levels)s levels")
+            reason = LazyMessage(text, parts=MAX_NODES, levels=MAX_DEPTH)
+            raise package_errors.SCHEMA_TOO_LARGE.refusal(where=where, reason=reason)
         if isinstance(node, Mapping):
             _check_references(node, location, where)
             pending.extend((inner, (*location, str(name))) for name, inner in node.items())
         elif isinstance(node, list):
             pending.extend((inner, (*location, index)) for index, inner in enumerate(node))
     if len(json.dumps(schema, ensure_ascii=False).encode("utf-8", "replace")) > MAX_BYTES:
-        raise package_errors.SCHEMA_TOO_LARGE.refusal(where=where, reason=f"more than {MAX_BYTES} bytes")
+        reason = LazyMessage(gettext_noop("more than %(limit)s bytes"), limit=MAX_BYTES)
+        raise package_errors.SCHEMA_TOO_LARGE.refusal(where=where, reason=reason)
 
 
 def _check_references(node: Mapping[str, Any], location: tuple[str | int, ...], where: str) -> None:

@@ -6,7 +6,7 @@ from registry.models import File, Skill, Version
 from registry.packages import version_numbers
 from registry.packages.manifest.manifest import manifest_document
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem
+from registry.packages.problems import Problem, storable
 from registry.packages.scan.scan import rules_digest
 from registry.versions.publishing.draft import Draft
 
@@ -61,14 +61,10 @@ def serialize_problem(problem: Problem) -> dict[str, object]:
     """The problem as a JSON object for storage, without its message and remedy. These are rendered later, in
     the reader's language.
     """
-    params = {
-        name: value if isinstance(value, str | int | float) else str(value)
-        for name, value in problem.params.items()
-    }
     return {
         "code": problem.code,
         "path": problem.path,
         "line": problem.line,
-        "params": params,
+        "params": {name: storable(value) for name, value in problem.params.items()},
         "severity": problem.severity,
     }

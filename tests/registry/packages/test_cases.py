@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from registry.packages.checks.cases import CASES_YAML, Expectation, parse_cases
+from registry.packages.checks.cases import CASES_YAML, STATUSES, Expectation, parse_cases
+from registry.packages.problems import LazyMessage
 from registry.packages.read_package import read_files
 
 pytestmark = pytest.mark.row("C2")
@@ -68,6 +69,26 @@ def test_wrong_field_is_named_with_its_line_and_its_case_is_skipped(text):
     ]
     assert reason in str(found.problems[0].params["reason"])
     assert len(found.cases) == {"first 20": 20, "duplicated": 1}.get(reason, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "params"),
+    [
+        ("cases:\n- name: a\n  agruments: [x]", {"field": "agruments", "known": "arguments"}),
+        ("cases:\n- name: a\n  expect:\n    status: suceeded", {"known": "succeeded"}),
+        ("cases:\n- name: a\n  expect:\n    status: x", {"names": STATUSES}),
+        ("cases:\n- name: a\n  script: 5", {"field": "script"}),
+        ("cases:\n- name: 5", {"limit": 100}),
+    ],
+)
+def test_reason_is_translated_with_its_parameters(text, params):
+    (problem,) = parse_cases(text.encode()).problems
+    reason = problem.params["reason"]
+    assert isinstance(reason, LazyMessage)
+    assert reason.params == params
+    marked = problem.message(lambda part: part.replace(reason.template, f"<{reason.template}>"))
+    assert "<" in marked
+    assert all(str(value) in marked for value in params.values() if isinstance(value, str))
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"a: [", b"x" * 300_000])

@@ -226,6 +226,7 @@ ABP = {  # the field, and the names that the reason mentions
     "{tools: [{name: a, parameters: {b: {type: [c]}}}]}": ("abp.tools[0]", ("b", "string")),
     "{tools: [{name: a, parameters: {b: {required: soon}}}]}": ("abp.tools[0]", ("b", "required")),
     "{tools: [{name: a, parameters: {b: {enum: c}}}]}": ("abp.tools[0]", ("parameters", "schema")),
+    "{tools: [{name: a, parameters: {b: {$ref: 'x:y'}}}]}": ("abp.tools[0]", ("parameters", "x", "y")),
 }
 
 

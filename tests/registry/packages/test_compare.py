@@ -165,6 +165,10 @@ def _with(**rule):
     return {"type": "object", "properties": {"a": {"type": "string", **rule}}}
 
 
+def _unlisted(rule):
+    return {**TEXT, "additionalProperties": rule}
+
+
 @pytest.mark.parametrize(
     ("before", "after", "input_effect", "output_effect"),
     [
@@ -181,7 +185,13 @@ def _with(**rule):
         (_with(maxLength=9), TEXT, "compatible", "breaking"),
         (TEXT, _with(pattern="^x"), "unclear", "unclear"),
         (TEXT, _with(description="Words."), "compatible", "compatible"),
-        (TEXT, {**TEXT, "additionalProperties": False}, "breaking", "compatible"),
+        (TEXT, _unlisted(False), "breaking", "compatible"),
+        (TEXT, _unlisted({"type": "string"}), "breaking", "compatible"),
+        (_unlisted({"type": "string"}), _unlisted(False), "breaking", "compatible"),
+        (_unlisted(False), _unlisted({"type": "string"}), "compatible", "breaking"),
+        (_unlisted(False), _unlisted({}), "compatible", "breaking"),
+        (_unlisted({"type": "string"}), _unlisted(True), "compatible", "breaking"),
+        (_unlisted({"type": "string"}), _unlisted({"type": "integer"}), "unclear", "unclear"),
         (None, TEXT, "breaking", "compatible"),
         (TEXT, None, "compatible", "breaking"),
     ],
@@ -190,6 +200,10 @@ def test_a_changed_schema_says_whom_it_breaks(before, after, input_effect, outpu
     sides: list[tuple[Literal["input", "output"], str]] = [("input", input_effect), ("output", output_effect)]
     for side, effect in sides:
         assert {change.effect for change in compare_schemas(before, after, side)} == {effect}, side
+
+
+def test_unlisted_fields_that_stay_allowed_change_nothing():
+    assert compare_schemas(TEXT, _unlisted({}), "input") == ()
 
 
 def test_a_new_input_that_has_to_be_given_breaks_and_says_where():

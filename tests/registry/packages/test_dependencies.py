@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.packages.dependencies.python import _find_blocks
+from registry.packages.dependencies.python import _find_blocks, read_python
 from registry.packages.dependencies.read import is_dependency_input, read_dependencies
 from registry.packages.package import PackageFile
 from registry.packages.read_package import read_files
@@ -219,10 +219,14 @@ def test_a_block_that_would_break_its_reader_is_said_to_be_none(line):
 def test_there_is_an_end_to_what_blocks_say_together():
     block = '# /// script\n# dependencies = ["six"]\n# ' + " " * 1000 + "\n# ///\n"
     files = [PackageFile(f"scripts/s{number:02}.py", block.encode()) for number in range(40)]
-    assert [code for code, _, _ in _codes(files)] == ["DEPENDENCY_FILE_LARGE"]
+    assert _limits(files) == [("DEPENDENCY_FILE_LARGE", 32_768)]
     assert _codes(files[:20]) == []
     heads = [PackageFile(f"scripts/s{number}.py", BEGUN.encode() * 13_000) for number in range(10)]
-    assert [code for code, _, _ in _codes(heads)] == ["DEPENDENCY_FILE_LARGE"]
+    assert _limits(heads) == [("DEPENDENCY_FILE_LARGE", 2_097_152)]
+
+
+def _limits(files):
+    return [(problem.code, problem.params["limit"]) for problem in read_python(files).problems]
 
 
 @pytest.mark.parametrize("block", ["# dependencies = [", '# dependencies = "six"', "# dependencies = [1]"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from registry.packages.manifest.endpoints import is_allowed
+from registry.packages.problems import LazyMessage
 from registry.packages.read_package import read_files
 
 pytestmark = pytest.mark.row("C3")
@@ -71,6 +72,15 @@ def test_an_ipv6_address_allows_itself():
     package = read(front)
     assert package.manifest.security.network_allowlist == ("[2606:4700::1111]:443",)
     assert "ENDPOINT_NOT_LISTED" not in {one.code for one in package.problems}
+
+
+def test_too_many_endpoints_are_counted():
+    urls = ", ".join(f"https://{number}.example" for number in range(9))
+    package = read(f"type: service\nendpoints: [{urls}]\n")
+    (found,) = [one for one in package.problems if one.code == "FIELD_VALUE"]
+    counted = found.params["found"]
+    assert isinstance(counted, LazyMessage)
+    assert (dict(counted.params), len(package.manifest.endpoints)) == ({"count": 9}, 8)
 
 
 def test_an_http_endpoint_is_kept_because_a_site_may_allow_its_address():

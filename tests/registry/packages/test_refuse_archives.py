@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from registry.packages.limits import Limits
-from registry.packages.problems import CODES, Refusal
+from registry.packages.problems import CODES, LazyMessage, Refusal
 from registry.packages.read_package import read_upload
 from tests.factories.archives import (
     SKILL,
@@ -259,6 +259,19 @@ def test_a_path_that_does_not_unpack_everywhere_is_refused_where_it_stands(path:
     assert found.problems[0].path or not path
 
 
+@pytest.mark.parametrize(
+    ("path", "params"),
+    [
+        ("a" * 501, {"length": 501, "limit": 500}),
+        ("技" * 100, {"name": "技" * 100, "length": 300, "limit": 255}),
+    ],
+)
+def test_a_path_that_is_too_long_is_counted_in_the_unit_of_its_limit(path: str, params: Any) -> None:
+    reason = refusal(make_zip(MD, Item(path, mode=0))).problems[0].params["reason"]
+    assert isinstance(reason, LazyMessage)
+    assert reason.params == params
+
+
 def test_a_name_that_is_not_utf8_is_refused() -> None:
     assert refusal(make_zip(MD, Item("天气.md".encode("gbk")))).code == "PATH_NOT_UTF8"
 
@@ -364,6 +377,17 @@ TARS = {
 def test_a_hostile_tar_is_refused_with_its_code(kind: str) -> None:
     data, code = TARS[kind]
     assert refusal(data).code.startswith(code)
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"),
+    [(0o010644, tarfile.FIFOTYPE), (0o020644, tarfile.CHRTYPE), (0o060644, tarfile.BLKTYPE)],
+)
+def test_a_special_file_has_one_name_in_all_archives(mode: int, kind: bytes) -> None:
+    archives = make_zip(MD, Item("f", mode=mode)), tar_gz(("SKILL.md", SKILL), tar_member("f", kind))
+    in_zip, in_tar = (refusal(data).problems[0].params["kind"] for data in archives)
+    assert isinstance(in_zip, LazyMessage)
+    assert in_zip == in_tar
 
 
 def test_the_default_limits_hold_for_what_python_would_unpack() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from registry.packages.checks.trigger_tests import MAX_TESTS, read_trigger_tests
 from registry.packages.package import PackageFile
+from registry.packages.problems import LazyMessage
 
 pytestmark = pytest.mark.row("C4")
 
@@ -50,6 +51,21 @@ def test_what_cannot_be_read_is_said_with_its_line(text, line):
         line,
     )
     assert problem.severity == "warning"
+
+
+@pytest.mark.parametrize(
+    ("text", "params"),
+    [
+        ("match: one\n", {"field": "match"}),
+        (f"match:\n  - {'x' * 501}\n", {"limit": 500}),
+        ("match:\n" + "".join(f"  - say {n}\n" for n in range(MAX_TESTS + 5)), {"limit": MAX_TESTS}),
+        ("#" * 70_000, {"limit": 65_536}),
+    ],
+)
+def test_reason_is_translated_with_its_parameters(text, params):
+    reason = read(text).problems[0].params["reason"]
+    assert isinstance(reason, LazyMessage)
+    assert reason.params == params
 
 
 def test_an_empty_file_says_so():

@@ -225,6 +225,16 @@ def test_a_skill_asked_about_by_somebody_without_a_team_is_decided_by_what_it_is
     assert decided(publish_skill(files=SCRIPT), None) == ("ask", "none")
 
 
+def test_run_without_a_team_is_allowed_by_a_rule_of_its_token(others, bob, token_of):
+    version, agent = others(**TOOLS), token_of(bob)
+    with pytest.raises(Refusal) as refused:
+        decision.require_allowed_for(decision.decide(version, team=None, token=agent.token), agent)
+    assert refused.value.code == "APPROVAL_NEEDED_WITHOUT_TEAM"
+    exact = str(refused.value.problems[0].params["exact"])
+    edit.add_rule(agent.token, "allow", exact, Actor(user=bob))
+    assert decided(version, None, agent.token) == ("allow", "rule")
+
+
 # For all rules
 
 NAMES = st.sampled_from(

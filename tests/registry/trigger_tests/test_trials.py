@@ -51,13 +51,17 @@ def test_a_preview_leaves_nothing_behind(team, alice, actor_of):
     assert matching.match(matching.MatchQuery("summarise this report"), actor_of(alice)).none
 
 
-def test_failing_tests_warn_with_their_line_and_the_version_is_published(team, alice, actor_of):
+def test_failing_tests_warn_with_their_line_and_the_version_is_published(
+    publish_skill, team, alice, actor_of
+):
+    publish_skill("baker", triggers=Triggers(phrases=("bake a cake",)))
     done = publish(package(["bake a cake"], ["summarise this report"]), team=team, actor=actor_of(alice))
     told = [each for each in done.problems if each.code.startswith("TRIGGER")]
     assert [(each.code, each.path, each.line, each.severity) for each in told] == [
         ("TRIGGER_NOT_MET", "tests/triggers.yaml", 2, "warning"),
         ("TRIGGER_UNWANTED", "tests/triggers.yaml", 4, "warning"),
     ]
+    assert told[0].params["first"] == "docs/baker"
     assert set(done.version.trigger_test_results.values_list("passed", flat=True)) == {False}
 
 
@@ -68,7 +72,7 @@ def test_where_the_team_wants_it_failing_tests_block(team, alice, actor_of):
     assert not preview_publication(failing, team=team, actor=actor_of(alice)).ok
     with pytest.raises(Refusal) as refused:
         publish(failing, team=team, actor=actor_of(alice))
-    assert refused.value.code == "TRIGGER_NOT_MET"
+    assert refused.value.code == "TRIGGER_NOTHING_FOUND"
     assert not Version.objects.exists()
 
 

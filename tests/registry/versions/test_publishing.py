@@ -8,7 +8,7 @@ from registry.identity.actors import ANONYMOUS, Actor
 from registry.models import AuditEntry, File, Membership, Posting, Role, Skill, Tag, TermScope, Version
 from registry.packages.archive.repack import digest_of, read_repacked, repack
 from registry.packages.package import PackageFile
-from registry.packages.problems import Problem, Refusal
+from registry.packages.problems import LazyMessage, Problem, Refusal
 from registry.storage import blobs as storage
 from registry.versions.publishing import publish as publishing_publish
 from registry.versions.publishing import version_rows
@@ -146,6 +146,19 @@ def test_warnings_are_kept_with_the_version(publish, package_of):
     done = publish(package_of(problems=[warning]))
     assert done.problems == (warning,)
     assert version_rows.load_problems(Version.objects.get()) == (warning,)
+
+
+def test_stored_warning_is_translated_with_its_parts(publish, package_of):
+    names = LazyMessage("one of %(names)s", names=("none", "allowlist"))
+    params = {"field": "a", "found": LazyMessage("%(count)s texts", count=9), "expected": names}
+    warning = Problem("FIELD_VALUE", "SKILL.md", 3, params, "warning")
+    publish(package_of(problems=[warning]))
+    (stored,) = version_rows.load_problems(Version.objects.get())
+    for translate in (str, "<{}>".format):
+        assert stored.message(translate) == warning.message(translate)
+    marked = stored.message("<{}>".format)
+    assert "<9 texts>" in marked
+    assert "<one of <none, allowlist>>" in marked
 
 
 @pytest.mark.row("P2")

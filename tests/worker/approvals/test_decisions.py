@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from registry.canonical.pins import set_canonical
 from registry.core.sql import reader
+from registry.core.text import choice_label
 from registry.erasure import people
 from registry.erasure.export import export_person
 from registry.events import webhooks
@@ -255,6 +256,7 @@ def test_what_is_decided_is_not_decided_again(asks, owner, administrator, second
     with pytest.raises(Refusal) as refused:
         deciding.decide(approval, second, Actor(user=administrator), reason="late")
     assert refused.value.code == "APPROVAL_DECIDED"
+    assert refused.value.problems[0].params["status"] == choice_label(RunStatus.QUEUED)
     assert fresh(run).status == RunStatus.QUEUED
     assert not Rule.objects.exists()
 

@@ -154,6 +154,15 @@ def test_members_delete_no_memory_of_the_team(hello, alice, bob, actor_of, team)
     assert find.delete_all(Owner("", team_id=team.pk), actor_of(alice)) == 1
 
 
+def test_audit_log_names_the_owner_whose_memories_were_deleted(hello, alice, actor_of, team):
+    run, actor = ran(hello, alice, write()), actor_of(alice)
+    names = ["me", "docs", f"run:{run.uid}"]
+    for name in names:
+        find.delete_all(find.find_owner(name, actor), actor)
+    entries = AuditEntry.objects.filter(action="memory.delete_all").order_by("pk")
+    assert list(entries.values_list("target", "team")) == [*zip(names, (None, team.pk, None), strict=True)]
+
+
 # Deciding ------------------------------------------------------------------------------------------------
 def test_a_memory_for_somebody_else_reaches_them_by_their_own_word_alone(
     publish_skill, alice, charlie, actor_of

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from registry.models import Membership, Role, Team
-from registry.packages.problems import Refusal
+from registry.packages.problems import LazyMessage, Refusal
 from worker.core.opaque_ids import opaque_id
 from worker.models import Run, RunStatus
 
@@ -143,9 +145,13 @@ def test_one_idempotency_key_is_one_run_of_its_caller(hello, queue_run, bob):
 
 
 @pytest.mark.row("P5")
-@pytest.mark.parametrize("value", ["a\x00b", "\ud800", float("nan")])
+@pytest.mark.parametrize("value", ["a\x00b", "\ud800", float("nan"), json.loads("[" * 199 + "]" * 199)])
 def test_what_cannot_be_stored_is_refused(hello, queue_run, value):
-    assert _refused(queue_run, hello, {"who": value}).code == "REQUEST_INVALID"
+    (problem,) = _refused(queue_run, hello, {"who": value}).problems
+    assert problem.code == "REQUEST_INVALID"
+    reason = problem.params["reason"]
+    assert isinstance(reason, LazyMessage)
+    assert reason.params == {"levels": 200}
 
 
 @pytest.mark.row("P5")

@@ -115,3 +115,12 @@ def test_invalid_timing_is_refused_with_its_place(given, code, path):
     with pytest.raises(Refusal) as refused:
         checked_timing(now=START, **given)
     assert (refused.value.code, refused.value.problems[0].path) == (code, path)
+
+
+def test_each_defect_of_an_expression_has_its_own_reason():
+    reasons = set()
+    for cron in ("* * * *", f"{','.join(['1'] * 50)} * * * *", "61 * * * *"):
+        with pytest.raises(Refusal) as refused:
+            checked_timing(now=START, cron=cron, time_zone="UTC")
+        reasons.add(refused.value.problems[0].params["reason"])
+    assert len(reasons) == 3

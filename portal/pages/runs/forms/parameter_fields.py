@@ -15,7 +15,7 @@ from portal.pages.runs.forms.argument_line import argument_line, read_word
 from portal.pages.runs.forms.file_field import FileInputField
 from portal.pages.runs.forms.schema_fields import NumberField
 from portal.pages.runs.forms.text_fields import TextField, text_area
-from portal.presenters.content.punctuation import listed, sentences
+from portal.presenters.content.punctuation import labelled, listed, sentences
 from registry.packages.command_lines import Parameter, may_be_file
 
 _MAX_COUNT = 20
@@ -66,33 +66,53 @@ class ValuesField(forms.CharField):
     def validate(self, value: Any) -> None: ...
 
     def clean(self, value: Any) -> Any:
-        lines = [line.strip() for line in super().clean(value).splitlines() if line.strip()]
+        lines = enumerate(super().clean(value).splitlines(), 1)
+        numbered = [(number, line.strip()) for number, line in lines if line.strip()]
         if self.in_words:
-            return [self._words(line) for line in lines] or None
+            return [self._words(line, number) for number, line in numbered] or None
         if not self.parameter.repeated:
-            self._check_count(len(lines))
-        return [read_word(line) for line in lines] or None
+            self._check_count(len(numbered))
+        return [read_word(line) for _number, line in numbered] or None
 
-    def _words(self, line: str) -> list[Any]:
+    def _words(self, line: str, number: int) -> list[Any]:
         try:
             words = shlex.split(line)
         except ValueError:
-            raise ValidationError(_("Close every quote, and don't end a line in “\\”."), "quotes") from None
-        self._check_count(len(words))
+            text = _("Close every quote, and don't end a line in “\\”.")
+            raise _value_error(text, "quotes", number=number) from None
+        self._check_count(len(words), number)
         return [read_word(word) for word in words]
 
-    def _check_count(self, count: int) -> None:
+    def _check_count(self, count: int, number: int | None = None) -> None:
+        """Checks how many values line ``number`` has; without ``number``, all lines together."""
         most, least = self.parameter.max_values, self.parameter.min_values
         if count and (count < least or (most is not None and count > most)):
-            raise ValidationError(
-                _("Enter at least %(least)d and at most %(most)s values; you entered %(count)d."),
-                "count",
-                {"count": count, "least": least, "most": "∞" if most is None else most},
-            )
+            text = _expected_count(least, most)
+            raise _value_error(text, "count", number=number, count=count, least=least, most=most)
 
     def initial_value(self, value: object) -> object:
         lines = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
         return "\n".join(argument_line(one) if isinstance(one, list) else _text(one) for one in lines)
+
+
+def _value_error(text: object, code: str, *, number: int | None, **params: int | None) -> ValidationError:
+    """The error, with the number of the line if it is about one line."""
+    if number is not None:
+        text = labelled(_("Line %(number)s"), text)
+    return ValidationError(str(text), code, params | {"number": number})
+
+
+def _expected_count(least: int, most: int | None) -> object:
+    """The text of the error for a wrong number of values. Its limit is at least 2, because the fields of
+    parameters with one value per line count nothing.
+    """
+    if most is None:
+        return _("Enter at least %(least)d values; you entered %(count)d.")
+    if least == most:
+        return _("Enter exactly %(most)d values; you entered %(count)d.")
+    if least < 2:
+        return _("Enter at most %(most)d values; you entered %(count)d.")
+    return _("Enter at least %(least)d and at most %(most)s values; you entered %(count)d.")
 
 
 def field_of(parameter: Parameter, *, required: bool) -> forms.Field:

@@ -27,8 +27,8 @@ class Series:
 
 @dataclass(frozen=True)
 class ColumnChart:
-    """``bars`` are pairs of the tone of a series and the SVG path of its bars in all columns. ``highest`` is
-    the value at the top of the vertical axis; ``ends`` label the horizontal axis.
+    """``bars`` are pairs of the tone of a series and the SVG path of its bars in all columns, as vertical
+    lines. ``highest`` is the value at the top of the vertical axis; ``ends`` label the horizontal axis.
     """
 
     series: tuple[Series, ...]
@@ -69,7 +69,7 @@ def days_query(day: date, days: int) -> str:
 def _column(x: int, counted: Sequence[tuple[Series, int]], day: date, query: str) -> ChartColumn:
     """The column at ``x``, with a title such as ``2026-11-20 · Succeeded: 3 · Failed: 1``."""
     texts = [f"{day:%Y-%m-%d}", *(labelled(each.label, count) for each, count in counted)]
-    return ChartColumn(" · ".join(texts), f"M{x} 0h10v{HEIGHT}h-10", query)
+    return ChartColumn(" · ".join(texts), f"M{x + STEP // 2} 0v{HEIGHT}", query)
 
 
 def _bars(x: int, counted: Sequence[tuple[Series, int]], highest: int) -> Iterator[tuple[str, str]]:
@@ -78,4 +78,4 @@ def _bars(x: int, counted: Sequence[tuple[Series, int]], highest: int) -> Iterat
     for each, count in counted:
         tall = max(round(HEIGHT * count / highest), 2)
         bottom -= tall
-        yield each.name, f"M{x + 1} {bottom}h8v{tall}h-8"
+        yield each.name, f"M{x + STEP // 2} {bottom}v{tall}"
