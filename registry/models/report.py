@@ -17,7 +17,7 @@ class ReportReason(models.TextChoices):
 class ReportState(models.TextChoices):
     OPEN = "open", _("Open")
     DISMISSED = "dismissed", _("Dismissed")
-    UPHELD = "upheld", _("Report accepted")
+    UPHELD = "upheld", _("Report confirmed")
 
 
 class Report(models.Model):

@@ -17,7 +17,7 @@ class ListingForm(PathsForm):
         required=False,
         help_text=_(
             "Default: 200000. The listing uses at most one percent of the context "
-            "window, unless bundled skills need more."
+            "window, unless always-listed skills need more."
         ),
     )
     format = forms.ChoiceField(

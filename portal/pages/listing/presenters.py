@@ -10,20 +10,18 @@ from registry.listing.selection import PlaceReason
 
 STAGES = {
     Stage.FULL: _(
-        "Only texts of more than 250 characters are shortened; skills bundled by "
-        "administrators are listed in full."
+        "Only texts of more than 250 characters are shortened; always-listed skills keep their full text."
     ),
     Stage.SHARED: _(
-        "Skills bundled by administrators are listed in full; the other skills "
-        "share the remaining characters evenly."
+        "Always-listed skills keep their full text; the other skills share the remaining characters evenly."
     ),
     Stage.NAMES: _(
-        "Only names are listed, except for bundled skills: the character limit of the listing "
-        "leaves fewer than 20 characters per description."
+        "Only names are listed, except for always-listed skills: the character "
+        "limit of the listing leaves fewer than 20 characters per description."
     ),
 }
 _PLACES = {
-    PlaceReason.BUNDLED: _("bundled by administrators"),
+    PlaceReason.BUNDLED: _("chosen by administrators, always listed"),
     PlaceReason.USED: _("ranked by use"),
     PlaceReason.NEW: _("new skill, in a place kept for new skills"),
     PlaceReason.TURN: _("chosen by daily rotation"),

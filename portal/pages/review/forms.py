@@ -28,5 +28,5 @@ class ReportForm(forms.Form):
 
 class ReportDecisionForm(ReasonForm):
     decision = forms.ChoiceField(
-        choices=[("dismiss", _("Dismiss")), ("uphold", _("Accept the report and hold the version"))]
+        choices=[("dismiss", _("Dismiss")), ("uphold", _("Confirm the report and hold the version"))]
     )

@@ -35,7 +35,7 @@ def decide(request: ActorRequest, team: str, slug: str, number: str, uid: str) -
     form = ReportDecisionForm(request.POST)
     with show_refusals(request):
         if not form.is_valid():
-            messages.error(request, _("Give a reason, then dismiss or accept the report."))
+            messages.error(request, _("Give a reason, then dismiss or confirm the report."))
         elif form.cleaned_data["decision"] == "uphold":
             reporting.uphold_report(row, request.actor, reason=form.cleaned_data["reason"])
             messages.success(request, _("%(version)s is held.") % {"version": version})

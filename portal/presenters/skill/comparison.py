@@ -29,7 +29,7 @@ _ABOUT: dict[str, Promise] = {
     "abp_tools": _("Provided tools"),
     "entry": _("Entry point"),
     "type": _("Type"),
-    "protocol": _("Protocol"),
+    "protocol": _("Script protocol"),
     "context": _("Context"),
 }
 _EFFECTS: dict[str, tuple[str, Promise]] = {

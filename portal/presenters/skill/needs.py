@@ -12,7 +12,7 @@ from registry.models import Version
 from registry.versions.needs.version_needs import Need, version_needs
 
 _GROUPS = (
-    ("missing", "warn", _("Missing"), _("Not declared by the package:")),
+    ("missing", "warn", _("Missing"), _("The scripts use these, but the package doesn't declare them:")),
     ("unknown", "quiet", _("Required programs"), _("These programs must be installed on the worker host:")),
     ("optional", "quiet", _("Optional"), _("Libraries that the scripts use only if installed:")),
     ("added", "ok", pgettext_lazy("state", "Added"), _("A maintainer added these to the version:")),

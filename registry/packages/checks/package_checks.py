@@ -252,7 +252,7 @@ def _tool_flaws(tool: object, seen: set[str]) -> Iterator[str]:
     seen.add(name)
     parameters = tool.get("parameters")
     if parameters is not None and not isinstance(parameters, Mapping):
-        yield gettext_noop("`parameters` is not a group of fields")
+        yield gettext_noop("`parameters` must be an object with fields")
         return
     flaws = [
         flaw for key, one in (parameters or {}).items() for flaw in _parameter_flaws(printable(key), one)

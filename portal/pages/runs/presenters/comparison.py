@@ -29,7 +29,7 @@ _FACTS: dict[str, Promise] = {
     "arguments": _("Arguments"),
     "stdin": _("Standard input"),
     "debug": _("Debug"),
-    "protocol": _("Protocol"),
+    "protocol": _("Script protocol"),
     "entry": _("Entry point"),
     "status": _("Status"),
     "failure_code": _("Failure code"),
