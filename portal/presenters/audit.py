@@ -163,7 +163,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "memory.decline": _("%(user)s declined a proposed memory"),
     "person.erase": _("%(user)s deleted the account %(target)s"),
     "report.dismissed": _("%(user)s dismissed a report about %(target)s"),
-    "report.upheld": _("%(user)s upheld a report about %(target)s"),
+    "report.upheld": _("%(user)s confirmed a report about %(target)s"),
     "sandbox.examine": _("%(user)s started a sandbox test"),
     "site.accept_key": _("%(user)s confirmed that the site's secret key was replaced"),
     "skill.bundle": _("%(user)s added %(target)s to the skills that are always listed to agents"),

@@ -20,7 +20,7 @@ LIMITS: Mapping[str, str | Promise] = {
 MECHANISMS: Mapping[str, str | Promise] = {
     "watchdog": _("checked every %(interval)s ms"),
     "affinity": _("CPU affinity"),
-    "time limit": _("time limit"),
+    "time limit": _("no limit except the run's time limit"),
     "namespace": _("separate namespace"),
     "proxy": _("dedicated proxy"),
     "none": _("not enforced"),

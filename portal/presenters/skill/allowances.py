@@ -32,7 +32,7 @@ def allowances(manifest: Manifest) -> list[Allowance]:
             Allowance(_("Tools"), _("Agents that use this skill can call:"), manifest.allowed_tools, "warn")
         )
     if manifest.requires:
-        found.append(Allowance(_("Other skills"), _("Can start:"), manifest.requires, "warn"))
+        found.append(Allowance(_("Other skills"), _("Can start these skills:"), manifest.requires, "warn"))
     return found
 
 

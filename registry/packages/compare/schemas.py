@@ -132,7 +132,9 @@ class _SchemaWalk:
                     path, LazyMessage(_("No longer allowed: %(names)s."), names=_list(lost))
                 )
             if gained := new - old:
-                yield self._widening(path, LazyMessage(_("Now allowed: %(names)s."), names=_list(gained)))
+                yield self._widening(
+                    path, LazyMessage(_("Now also allowed: %(names)s."), names=_list(gained))
+                )
 
     def _bounds(self, before: Schema, after: Schema, path: SchemaPath) -> Iterator[SchemaChange]:
         for name in (*_LOWER_BOUNDS, *_UPPER_BOUNDS):
