@@ -13,7 +13,7 @@ TONES: dict[str, tuple[str, str, str | Promise]] = {
     "failed": ("bad", "bad", _("Failed")),
     "timed_out": ("bad", "queued", _("Timed out")),
     "cancelled": ("quiet", "stopped", _("Cancelled")),
-    "lost": ("warn", "warn", _("Lost")),
+    "lost": ("warn", "warn", _("Worker lost")),
     "refused": ("warn", "stopped", _("Refused")),
     # Statuses of imports and their rows
     "done": ("ok", "ok", _("Done")),

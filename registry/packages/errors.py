@@ -150,7 +150,7 @@ FRONT_MATTER_DUPLICATE = declare("FRONT_MATTER_DUPLICATE", lambda *, field, firs
     _("Remove one of the two fields."),
 )
 FRONT_MATTER_KEY = declare("FRONT_MATTER_KEY")(
-    _("A field name must be plain text, not a list or a group of fields."),
+    _("A field name must be plain text, not a list or an object."),
     _("Write the field as `name: value`, and quote the name if it contains special characters."),
 )
 FRONT_MATTER_QUOTED = declare("FRONT_MATTER_QUOTED", lambda *, field: ..., severity="notice")(

@@ -41,7 +41,7 @@ SECRET_NOT_GRANTED = declare("SECRET_NOT_GRANTED", lambda *, team, names, versio
 )
 SECRET_WITHOUT_TEAM = declare("SECRET_WITHOUT_TEAM", lambda *, version: ..., http=409)(
     _("Can't run %(version)s without a team: it needs secrets, and only teams have secrets."),
-    _("Choose the team for which the skill runs."),
+    _("Join a team, then run the skill again; a team owner or an administrator can add you."),
 )
 REVIEW_OWN = declare("REVIEW_OWN", lambda *, version: ..., http=403)(
     _("You can't review %(version)s because you published it."),

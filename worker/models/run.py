@@ -31,7 +31,7 @@ class RunStatus(models.TextChoices):
     FAILED = "failed", _("Failed")
     TIMED_OUT = "timed_out", _("Timed out")
     CANCELLED = "cancelled", _("Cancelled")
-    LOST = "lost", _("Lost")
+    LOST = "lost", _("Worker lost")
     REFUSED = "refused", _("Refused")
 
 

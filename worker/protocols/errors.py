@@ -176,8 +176,8 @@ STDIN_UNUSED = declare("STDIN_UNUSED")(
 ENDPOINT_NOT_ALLOWED = declare("ENDPOINT_NOT_ALLOWED", lambda *, address: ...)(
     _("The skill's `security` settings do not allow access to its endpoint %(address)s."),
     _(
-        "Ask the skill's maintainers to set `security.network` to `allowlist` and add the host to "
-        "`network_allowlist`."
+        "Ask the skill's maintainers to set `security.network` to `allowlist` "
+        "and add the host to `security.network_allowlist`."
     ),
 )
 ARGUMENT_UNKNOWN = declare("ARGUMENT_UNKNOWN", lambda *, name, names: ...)(

@@ -40,8 +40,8 @@ NETWORK_PORT_REFUSED = declare("NETWORK_PORT_REFUSED", lambda *, port, host: ...
 NETWORK_ADDRESS_LITERAL = declare("NETWORK_ADDRESS_LITERAL", lambda *, host: ...)(
     _("The connection was blocked: the run used the IP address %(host)s, which is not in its allowlist."),
     _(
-        "Use the host name instead, or add exactly this address to `network_allowlist` in the "
-        "skill's security settings, then publish a new version."
+        "Use the host name instead, or add exactly this address to "
+        "`security.network_allowlist` of the skill, then publish a new version."
     ),
 )
 NETWORK_ADDRESS_REFUSED = declare("NETWORK_ADDRESS_REFUSED", lambda *, host: ...)(

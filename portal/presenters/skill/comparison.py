@@ -26,7 +26,7 @@ _ABOUT: dict[str, Promise] = {
     "memory_mb": _("Memory limit (MB)"),
     "scripts": _("Scripts"),
     "libraries": _("Libraries added by maintainers"),
-    "abp_tools": _("Provided tools"),
+    "abp_tools": _("Tools that the skill offers"),
     "entry": _("Entry point"),
     "type": _("Type"),
     "protocol": _("Script protocol"),

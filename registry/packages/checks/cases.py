@@ -108,7 +108,7 @@ def _read(rows: list[Any], reader: YamlReader) -> PackagedCases:
 def _problems(row: Any, place: tuple[str, ...], reader: YamlReader) -> Iterator[Problem]:
     line = reader.lines.get(place)
     if not isinstance(row, Mapping):
-        yield _invalid(line, gettext_noop("a case must have fields, such as `name` and `expect`"))
+        yield _invalid(line, gettext_noop("a case must be an object with fields such as `name` and `expect`"))
         return
     yield from _unknown(row, _FIELDS, place, reader)
     for name, reason in _wrong_fields(row):
@@ -148,9 +148,9 @@ def _wrong_fields(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not isinstance(row.get("arguments", []), list):
         yield "arguments", gettext_noop("`arguments` must be a list")
     if not isinstance(row.get("inputs", {}), Mapping):
-        yield "inputs", gettext_noop("`inputs` must have fields")
+        yield "inputs", gettext_noop("`inputs` must be an object, such as `{n: x}`")
     if not isinstance(row.get("expect", {}), Mapping):
-        text = gettext_noop("`expect` must have fields: %(names)s")
+        text = gettext_noop("`expect` must be an object with some of these fields: %(names)s")
         yield "expect", LazyMessage(text, names=_EXPECT_FIELDS)
 
 

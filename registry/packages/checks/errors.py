@@ -16,7 +16,7 @@ PATHS_NEVER_FIT = declare("PATHS_NEVER_FIT", lambda *, pattern: ..., severity="w
 )
 ENDPOINT_NOT_LISTED = declare("ENDPOINT_NOT_LISTED", lambda *, address: ..., severity="warning")(
     _("Can't use the endpoint %(address)s: the skill's `security` settings do not allow its host."),
-    _("Set `security.network` to `allowlist`, and add the endpoint's host to `network_allowlist`."),
+    _("Set `security.network` to `allowlist`, and add the endpoint's host to `security.network_allowlist`."),
 )
 ABP_TOOL = declare("ABP_TOOL", lambda *, field, reason: ..., severity="warning")(
     _("Invalid tool definition in `%(field)s`: %(reason)s."),

@@ -272,7 +272,7 @@ def _schema_reason(flaw: Problem) -> str:
 
 def _parameter_flaws(key: str, parameter: object) -> Iterator[str]:
     if not isinstance(parameter, Mapping):
-        yield LazyMessage(gettext_noop("parameter %(name)s is not a group of fields"), name=key)
+        yield LazyMessage(gettext_noop("parameter %(name)s must be an object with fields"), name=key)
     elif parameter.get("type", "string") not in _ABP_TYPES:
         text = gettext_noop("parameter %(name)s must have one of the types %(types)s")
         yield LazyMessage(text, name=key, types=_ABP_TYPES)

@@ -184,7 +184,7 @@ class Fields:
         value = self.value(*names)
         if value is None or isinstance(value, dict):
             return value
-        self._add_type_problem(names, gettext_noop("a group of fields"), value)
+        self._add_type_problem(names, gettext_noop("an object with fields"), value)
         return None
 
     def group(self, *names: str) -> Fields:
@@ -206,4 +206,4 @@ def type_label(value: object) -> str:
         return gettext_noop("a number")
     if isinstance(value, str):
         return gettext_noop("text")
-    return gettext_noop("a list") if isinstance(value, list) else gettext_noop("a group of fields")
+    return gettext_noop("a list") if isinstance(value, list) else gettext_noop("an object with fields")

@@ -53,7 +53,7 @@ WRONG = {
     "cases:\n- name: a\n  expect: {output: 1, equals: 1}": ("only one", 3),
     "cases:\n- name: a\n  expect: {artifacts: [1]}": ("`artifacts`", 3),
     "cases:\n- name: a\n- name: a": ("duplicated", 3),
-    "cases:\n- a": ("must have fields", 2),
+    "cases:\n- a": ("must be an object", 2),
     "case: []": ("one list", 1),
     "- a": ("one list", 1),
     "cases:\n" + "".join(f"- name: a{n}\n" for n in range(21)): ("first 20", 22),

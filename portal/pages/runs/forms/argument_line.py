@@ -27,8 +27,9 @@ class ArgumentLineField(forms.CharField):
                 attrs={"rows": 1, "class": "code grows", "spellcheck": "false", "autocapitalize": "off"}
             ),
             help_text=_(
-                "The script's command line; no shell interprets it. Quote arguments with spaces. To "
-                "pass an attached file, write its name."
+                "Only the arguments, without the script's name; no shell interprets "
+                "them. Quote arguments with spaces. To pass an attached file, write its "
+                "name."
             ),
         )
 
