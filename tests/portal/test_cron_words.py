@@ -74,7 +74,7 @@ def test_other_expression_has_no_words(expression):
     [
         ("61 * * * *", "minute is not valid (must be 0 to 59)", "“分钟”字段无效（应为 0 至 59）"),
         ("0 24 * * *", "hour is not valid (must be 0 to 23)", "“小时”字段无效（应为 0 至 23）"),
-        ("0 0 31 2 *", "day of month is not valid (must be 1 to 31)", "“日期”字段无效（应为 1 至 31）"),
+        ("0 0 31 2 *", "day of month is not valid (must be 1 to 31", "“日期”字段无效（应为 1 至 31"),
         ("0 0 1 13 *", "month is not valid (must be 1 to 12", "“月份”字段无效（应为 1 至 12"),
         ("0 0 * * 8", "day of week is not valid (must be 0 to 7", "“星期”字段无效（应为 0 至 7"),
         ("0 0 * *", "five fields", "需要五个字段"),
