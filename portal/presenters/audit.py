@@ -117,7 +117,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "user.create": _("%(user)s created the user %(target)s"),
     "user.invite": _("%(user)s invited %(target)s"),
     "user.uninvite": _("%(user)s revoked the invitation for %(target)s"),
-    "user.deactivate": _("%(user)s deactivated the user %(target)s"),
+    "user.deactivate": _("%(user)s deactivated %(target)s"),
     "user.reactivate": _("%(user)s reactivated the user %(target)s"),
     "user.administrator": _("%(user)s changed the administrator rights of %(target)s"),
     "user.end_sessions": _("%(user)s ended sessions of %(target)s"),

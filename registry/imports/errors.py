@@ -11,8 +11,9 @@ IMPORT_NOT_IN_ROOT = declare("IMPORT_NOT_IN_ROOT", severity="notice")(
         "ship.json or the `paths` option lists."
     ),
     _(
-        "Move the skill into a folder named `skills`, list its parent folder in ship.json or in the `paths` "
-        "option, or import with the `recursive` option."
+        "Move the skill into a folder named `skills`, list its parent folder in "
+        "`skills.paths` of ship.json or in the `paths` option, or import with "
+        "the `recursive` option."
     ),
 )
 IMPORT_ROOT_MISSING = declare("IMPORT_ROOT_MISSING", severity="notice")(

@@ -58,6 +58,10 @@ ENTRY_SPECIAL = declare("ENTRY_SPECIAL", lambda *, kind: ...)(
     _("The entry is neither a file nor a folder (type: %(kind)s)."),
     _("Remove the entry; a package can only contain files and folders."),
 )
+ENTRY_SPARSE = declare("ENTRY_SPARSE")(
+    _("The archive stores a file in sparse format, which packages don't support."),
+    _("Create the archive again without sparse files (GNU tar: without --sparse), or use a zip file."),
+)
 FILE_UNREADABLE = declare("FILE_UNREADABLE", lambda *, reason: ...)(
     _("Can't access the file or folder: %(reason)s."),
     _("Use an existing path that you have permission to read (or to write to, when you create files)."),

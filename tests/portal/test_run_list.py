@@ -105,8 +105,9 @@ def test_chart_links_each_run_by_shape_and_title(browse, bob, public, team):
     for minutes, colons, hyphens in ((6, 2, 0), (20, 1, 0), (3000, 1, 2)):
         Run.objects.filter(pk=runs[0].pk).update(created_at=timezone.now() - timedelta(minutes=minutes))
         times = [time.text for time in part(browse(bob).get("/runs/"), "chart").tags("time")]
-        assert [time.count(":") for time in times] == [colons] * 3
-        assert times[2].count("-") == hyphens  # the date, also of today
+        count = 2 if hyphens else 3  # three labels with dates are too wide for a phone
+        assert [time.count(":") for time in times] == [colons] * count
+        assert times[-1].count("-") == hyphens  # the date, also of today
 
 
 def test_duration_scale_is_logarithmic_with_marks_at_powers_of_ten(public, bob, team):
@@ -172,7 +173,7 @@ def test_bulk_bar_counts_the_selected_runs(browse, bob, public, team):
     (bar,) = select(browse(bob).get("/runs/"), "div", class_="bulk")
     assert len(bar.tags("b")) == 1
     styles = (ROOT / "portal/static/skillquay.css").read_text()
-    assert '.bulk b::after { content: " " counter(n); }' in styles
+    assert '.bulk b::after { content: counter(n); }' in styles
     assert "td :checked { counter-increment: n; }" in styles
 
 

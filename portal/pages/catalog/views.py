@@ -52,7 +52,7 @@ TITLES: dict[str, Promise | str] = {
 FIRST = ("kind", "team", "tag", "language")  # the other filters are below "More filters"
 LABELS: dict[str, Mapping[str, Promise | str]] = {
     "kind": {name: kind.label for name, kind in KINDS.items()} | {"script": _("Runs a script")},
-    "language": {"zh": _("Chinese"), "en": _("English or another language")},
+    "language": {"zh": _("Chinese"), "en": _("English or other")},
 }
 
 

@@ -78,7 +78,7 @@ class SubscriptionChangeForm(forms.Form):
         initial = {"kinds": row.kinds, "digest": row.digest, "muted_until": row.muted_until}
         super().__init__(data, initial=initial)
         shown = shown_address(row)
-        self.fields["address"].help_text = _("Current address: %(address)s. Leave empty to keep it.") % {
+        self.fields["address"].help_text = _("Current address: %(address)s (leave empty to keep it)") % {
             "address": shown
         }
         is_optional = row.channel in (DeliveryChannel.FEISHU, DeliveryChannel.DINGTALK)

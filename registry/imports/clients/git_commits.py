@@ -48,7 +48,9 @@ class CommitWalk:
         for name, mode, inner in tree.iteritems():
             self._count += 1
             if depth > _MAX_DEPTH:
-                raise SOURCE_TOO_LARGE.refusal(limit=_MAX_DEPTH, unit=gettext_noop("nested folders"))
+                raise SOURCE_TOO_LARGE.refusal(
+                    limit=_MAX_DEPTH, unit=gettext_noop("levels of nested folders")
+                )
             if self._count > settings.SKILLQUAY_MAX_IMPORT_ENTRIES:
                 raise SOURCE_TOO_LARGE.refusal(
                     limit=settings.SKILLQUAY_MAX_IMPORT_ENTRIES, unit=gettext_noop("files and folders")

@@ -9,7 +9,6 @@ CHARACTER_DEVICE = LazyMessage(gettext_noop("character device"))
 BLOCK_DEVICE = LazyMessage(gettext_noop("block device"))
 FIFO = LazyMessage(gettext_noop("named pipe"))
 SOCKET = LazyMessage(gettext_noop("socket"))
-SPARSE_FILE = LazyMessage(gettext_noop("sparse file"))
 _KINDS = {
     stat.S_IFCHR: CHARACTER_DEVICE,
     stat.S_IFBLK: BLOCK_DEVICE,

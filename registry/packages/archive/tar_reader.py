@@ -4,16 +4,16 @@ import re
 from dataclasses import dataclass
 
 from registry.packages import errors
-from registry.packages.archive.entries import BLOCK_DEVICE, CHARACTER_DEVICE, FIFO, SPARSE_FILE, ArchiveEntry
+from registry.packages.archive.entries import BLOCK_DEVICE, CHARACTER_DEVICE, FIFO, ArchiveEntry
 from registry.packages.archive.inflate import gunzip
 from registry.packages.archive.paths import printable
 from registry.packages.limits import Limits
 from registry.packages.problems import LazyMessage, Refusal, gettext_noop
 
 _BLOCK = 512
-_FILES, _FOLDER = (b"0", b"\0", b"7"), b"5"
+_FILES, _FOLDER, _SPARSE = (b"0", b"\0", b"7"), b"5", b"S"
 _PAX, _PAX_GLOBAL, _LONG_NAME, _LONG_LINK = b"x", b"g", b"L", b"K"
-_KINDS = {b"3": CHARACTER_DEVICE, b"4": BLOCK_DEVICE, b"6": FIFO, b"S": SPARSE_FILE}
+_KINDS = {b"3": CHARACTER_DEVICE, b"4": BLOCK_DEVICE, b"6": FIFO}
 _MAX_HEADER_BODY = 64 * 1024  # bytes of a pax or long-name record, far longer than any path
 _OCTAL = re.compile(rb"[ \0]*([0-7]*)[ \0]*")
 
@@ -132,7 +132,7 @@ def _read_extension(header: _Header, body: bytes, overrides: _Overrides) -> _Ove
         return _Overrides(body.partition(b"\0")[0], overrides.size)
     fields = _pax_fields(body)
     if any(name.startswith(b"GNU.sparse") for name in fields):
-        raise errors.ENTRY_SPECIAL.refusal(kind=SPARSE_FILE)
+        raise errors.ENTRY_SPARSE.refusal()
     if header.kind == _PAX_GLOBAL:
         if fields.keys() & {b"path", b"size", b"linkpath"}:
             raise errors.ARCHIVE_AMBIGUOUS.refusal(
@@ -181,6 +181,8 @@ def _entry(
     is_link = with_links and header.kind == b"2"
     if header.kind in (b"1", b"2", _LONG_LINK) and not is_link:
         raise errors.ENTRY_LINK.refusal().at(label)
+    if header.kind == _SPARSE:
+        raise errors.ENTRY_SPARSE.refusal().at(label)
     if header.kind not in (*_FILES, _FOLDER) and not is_link:
         raise errors.ENTRY_SPECIAL.refusal(kind=_KINDS.get(header.kind, printable(repr(header.kind)))).at(
             label

@@ -246,7 +246,9 @@ def _match_locals(data: bytes, records: list[Record], end: _End) -> tuple[Record
         expected = ordered[index + 1].offset if index + 1 < len(ordered) else end.offset
         matched.append(_match_local(data, record, expected))
     if expected != end.offset:
-        raise errors.ARCHIVE_GAPS.refusal(reason=gettext_noop("there is data before its central directory"))
+        raise errors.ARCHIVE_GAPS.refusal(
+            reason=gettext_noop("its list of files (central directory) is empty, but there is data before it")
+        )
     return tuple(matched)
 
 

@@ -240,7 +240,10 @@ CHECKS = (
     Check(
         "secret-sent",
         _READS_AND_SENDS,
-        _("Send only the data that the skill needs, and declare credentials in `security.secrets`."),
+        _(
+            "Send only the data that the skill needs. If it needs secrets, list "
+            "their names in `security.secrets` of SKILL.md, never their values."
+        ),
         look_for_theft,
         _HINTS,
     ),

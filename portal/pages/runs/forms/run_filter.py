@@ -101,7 +101,9 @@ class RunFilter(FilterForm):
     error_group = forms.CharField(label=_("Error group"), required=False, max_length=26)
     ids = forms.CharField(label=pgettext_lazy("list", "Runs"), required=False, max_length=4000)
     day = forms.DateField(label=_("Day (UTC)"), required=False, widget=DayInput)
-    days = forms.IntegerField(label=_("Number of days"), required=False, min_value=1, max_value=366)
+    days = forms.IntegerField(
+        label=_("Number of days, from this day on"), required=False, min_value=1, max_value=366
+    )
 
     def __init__(self, data: QueryDict) -> None:
         super().__init__(data)

@@ -18,7 +18,7 @@ from worker.run_views.statistics import RunDay, VersionStatistics, percentile, s
 
 _TONES = ("info", "kind-prompt", "kind-tools")  # of the highest versions
 _MAX_LINKED = 8  # releases; more would make the page large
-_CHARACTER, _MARGIN = 1.8, 0.7  # widths in a label, in percent of the chart's width on phones
+_CHARACTER, _MARGIN = 2.1, 2  # widths in a label, in percent of the chart's width on phones
 
 
 @dataclass(frozen=True)
