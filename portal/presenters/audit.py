@@ -164,7 +164,7 @@ SENTENCES: dict[str, str | Promise] = HOME_SENTENCES | {
     "person.erase": _("%(user)s deleted the account %(target)s"),
     "report.dismissed": _("%(user)s dismissed a report about %(target)s"),
     "report.upheld": _("%(user)s confirmed a report about %(target)s"),
-    "sandbox.examine": _("%(user)s started a sandbox test"),
+    "sandbox.examine": _("%(user)s started a test of the sandbox"),
     "site.accept_key": _("%(user)s confirmed that the site's secret key was replaced"),
     "skill.bundle": _("%(user)s added %(target)s to the skills that are always listed to agents"),
     "skill.unbundle": _("%(user)s removed %(target)s from the skills that are always listed to agents"),

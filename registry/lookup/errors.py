@@ -33,7 +33,7 @@ VERSION_REPORTED = declare("VERSION_REPORTED", lambda *, version: ..., severity=
         "%(version)s was reported as harmful; other teams may not find it in "
         "search until the report is decided."
     ),
-    _("Review the version before you use it."),
+    _("Check the version's content before you use it."),
 )
 VERSION_DEPRECATED = declare(
     "VERSION_DEPRECATED", lambda *, version, reason, successor: ..., severity="warning"

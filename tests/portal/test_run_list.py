@@ -173,7 +173,7 @@ def test_bulk_bar_counts_the_selected_runs(browse, bob, public, team):
     (bar,) = select(browse(bob).get("/runs/"), "div", class_="bulk")
     assert len(bar.tags("b")) == 1
     styles = (ROOT / "portal/static/skillquay.css").read_text()
-    assert '.bulk b::after { content: counter(n); }' in styles
+    assert ".bulk b::after { content: counter(n); }" in styles
     assert "td :checked { counter-increment: n; }" in styles
 
 

@@ -7,7 +7,10 @@ DEPENDENCIES_DISABLED = declare("DEPENDENCIES_DISABLED", lambda *, kind, setting
 )
 DEPENDENCIES_FAILED = declare("DEPENDENCIES_FAILED", lambda *, reason: ...)(
     _("Can't install the dependencies: %(reason)s"),
-    _("Find the cause in the log, fix the dependencies, then publish a new version."),
+    _(
+        "Find the cause in the installer output, under “Dependencies” on the "
+        "version's page. Fix the dependencies, then publish a new version."
+    ),
 )
 DEPENDENCIES_OFFLINE = declare(
     "DEPENDENCIES_OFFLINE", lambda *, kind, reason, setting: ..., http=503, retryable=True

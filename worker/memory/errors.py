@@ -3,11 +3,17 @@ from registry.packages.problems import gettext_noop as _
 
 MEMORY_REVIEWED = declare("MEMORY_REVIEWED")(
     _("This memory must be reviewed before it is saved."),
-    _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
+    _(
+        "A memory of a person is reviewed by that person, a memory of a team by "
+        "the team's maintainers, at /memory/review/."
+    ),
 )
 MEMORY_RUN_FAILED = declare("MEMORY_RUN_FAILED")(
     _("The run failed, so its proposed memory must be reviewed before it is saved."),
-    _("Ask the memory's owner, or a maintainer of the team that owns it, to review it at /memory/review/."),
+    _(
+        "A memory of a person is reviewed by that person, a memory of a team by "
+        "the team's maintainers, at /memory/review/."
+    ),
 )
 MEMORY_OWNER_ELSEWHERE = declare("MEMORY_OWNER_ELSEWHERE")(
     _("Another user or team would own this memory, so it is saved only if that owner accepts it."),

@@ -47,8 +47,10 @@ _REASONS = {  # messages by schema keyword
     "maxProperties": _("Value must have %(value)s or fewer fields."),
     "contains": _("No item matches the schema in `contains`."),
     "not": _("Value matches the schema in `not`, which is not allowed."),
-    "anyOf": _("Value matches none of the allowed types."),
-    "oneOf": _("Value must match exactly one of the allowed types."),
+    "anyOf": _("Value matches none of the schemas in `anyOf`."),
+    "oneOf": _(
+        "Value must match exactly one of the schemas in `oneOf`, but it matches none or more than one."
+    ),
 }
 _PATTERNS = jsonschema_rs.RegexOptions(size_limit=1 << 18, dfa_size_limit=1 << 20)
 
