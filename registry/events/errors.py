@@ -52,8 +52,8 @@ WEBHOOK_STALE = declare("WEBHOOK_STALE", lambda *, seconds: ..., http=403)(
 WEBHOOK_SIGNATURE_INVALID = declare("WEBHOOK_SIGNATURE_INVALID", http=403)(
     _("The delivery's signature is invalid."),
     _(
-        "Sign timestamp.id.body, byte for byte, with the webhook's secret, as described in"
-        " docs/reference/events.md."
+        "Sign timestamp.id.body, with the body exactly as sent, with the "
+        "webhook's secret, as described in docs/reference/events.md."
     ),
 )
 WEBHOOK_DELIVERY_REPEATED = declare("WEBHOOK_DELIVERY_REPEATED", lambda *, id: ..., http=409)(

@@ -17,7 +17,7 @@ GLOSSARY_WORD_INVALID = declare("GLOSSARY_WORD_INVALID", lambda *, word, most: .
 GLOSSARY_LINE_KNOWN = declare("GLOSSARY_LINE_KNOWN", lambda *, entry: ..., http=409)(
     _("The glossary already contains this entry: %(entry)s."),
     _(
-        "Add a synonym that the existing entry doesn't contain, or, if the existing entry is a "
-        "custom one, edit that entry."
+        "Add a synonym to your entry that the existing entry doesn't contain, "
+        "or, if the existing entry is a custom one, edit that entry instead."
     ),
 )

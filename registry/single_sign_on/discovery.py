@@ -55,7 +55,9 @@ def discover(issuer: Issuer) -> Metadata:
     """
     found = _get(issuer, f"{issuer.url.rstrip('/')}/.well-known/openid-configuration")
     if found.get("issuer") != issuer.url:
-        raise invalid(issuer, _("its configuration names another issuer"))
+        raise invalid(
+            issuer, _("the issuer in its OpenID configuration differs from the one set on this site")
+        )
     methods = found.get("token_endpoint_auth_methods_supported")
     return Metadata(
         authorization=_endpoint(issuer, found, "authorization_endpoint"),

@@ -82,7 +82,7 @@ def identify(issuer: Issuer, attempt: SignInSecrets, answer: Mapping[str, str]) 
     """
     metadata = discovery.discover(issuer)
     if answer.get("iss", None if metadata.sends_iss else issuer.url) != issuer.url:
-        raise invalid(issuer, _("the response comes from another issuer"))
+        raise invalid(issuer, _("the response comes from another identity provider"))
     if "error" in answer or not answer.get("code"):
         raise SIGN_IN_CANCELLED.refusal(issuer=issuer.label)
     id_token, access_token = discovery.redeem_code(issuer, metadata, answer["code"], attempt.verifier)

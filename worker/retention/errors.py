@@ -6,7 +6,10 @@ RUN_UNFINISHED = declare("RUN_UNFINISHED", http=409)(
 )
 RETENTION_INVALID = declare("RETENTION_INVALID", lambda *, most: {"most": most})(
     _("A retention value must be between 1 and %(most)s."),
-    _("Send a whole number in this range, or null to set no limit."),
+    _(
+        "Send a whole number in this range, or null to turn this rule off (for a "
+        "team: to use the site's value)."
+    ),
 )
 RETENTION_ABOVE_SITE = declare("RETENTION_ABOVE_SITE", lambda *, most: {"most": most})(
     _("Can't set this value: the site's retention policy allows at most %(most)s."),

@@ -257,7 +257,7 @@ def _match_local(data: bytes, record: Record, next_offset: int) -> Record:
     signature, _, flags, method, _, _, crc, packed, size, name_length, extra_length = fields
     if signature != b"PK\x03\x04":
         raise errors.ARCHIVE_DAMAGED.refusal(
-            reason=gettext_noop("the local record of an entry is in the wrong place")
+            reason=gettext_noop("the local header of an entry is not at the recorded position")
         ).at(printable(record.name))
     name_at = record.offset + _LOCAL.size
     start = name_at + name_length + extra_length
